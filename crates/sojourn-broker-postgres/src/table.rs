@@ -22,6 +22,14 @@ use crate::source::{Progress, Source, is_attentive, is_silent};
 const ROWS_MAX: u64 = 1_000;
 /// So many of the last rows are looked at when the tap opens, for numbers left out.
 const LOOKED_BACK: usize = 10_000;
+/// What a connection that looks at tables is set to, as far as the server knows the settings.
+///
+/// A statement is planned once and then kept, often for a table that was small or empty: the server
+/// would go on to read all of it, however it grows. And it would plan each look anew when it
+/// thinks that this table's holes are many.
+const SETTINGS: &str = "SELECT set_config(name, value, false) FROM pg_settings \
+    JOIN (VALUES ('default_transaction_read_only', 'on'), ('enable_seqscan', 'off'), \
+    ('plan_cache_mode', 'force_generic_plan')) AS wanted(name, value) USING (name)";
 /// How often holes are looked into that have been there for long.
 const OLD_HOLES_NS: u64 = SECOND_NS;
 
@@ -100,7 +108,7 @@ impl Table {
     /// Prepares the statement of every poll.
     fn prepare(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let deadline_ns = now_ns() + CONNECT_NS_MAX;
-        connection.query("SET default_transaction_read_only TO on", deadline_ns)?;
+        connection.query(SETTINGS, deadline_ns)?;
         frontend::parse("rows", &self.statement(), [], &mut connection.output)?;
         frontend::sync(&mut connection.output);
         connection.rows(deadline_ns)?;

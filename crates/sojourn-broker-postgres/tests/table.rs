@@ -6,7 +6,10 @@ use sojourn_broker::{Position, PositionRange, Span, Tap};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::PostgresSource;
 
-use crate::support::{Database, Kept, poll_for, poll_past, poll_until, polled, table, wait_until};
+use crate::support::{
+    Database, Kept, PATIENCE_NS, Session, poll_for, poll_past, poll_until, polled, table,
+    wait_until,
+};
 
 const OUTBOX: &str = "CREATE TABLE outbox (id bigserial PRIMARY KEY, n int, k text, h jsonb)";
 
@@ -200,4 +203,39 @@ fn a_stretch_can_be_read_again() {
     let dates = Span::Time { from_unix_ms: 0, to_unix_ms: 1 };
     let error = tap.replay(&dates, Duration::from_secs(1), &mut again).unwrap_err();
     assert!(error.message.contains("does not say when"), "{error}");
+}
+
+/// A table that was small when the tap opened, as an outbox is, may grow; and the server remembers
+/// how it once decided to read it.
+#[test]
+fn a_look_reads_the_new_rows_alone_however_the_table_grows() {
+    let database = Database::new();
+    let mut session = database.session();
+    // The server would look at the table anew once it had counted its rows.
+    session.run(&format!("{OUTBOX} WITH (autovacuum_enabled = off)"));
+    let mut tap = database.tap(table("outbox"));
+    let mut kept = Kept::default();
+    let rows = 20_000;
+    for _ in 0..20 {
+        session.run(&format!("INSERT INTO outbox (n) SELECT generate_series(1, {})", rows / 20));
+        let wanted = kept.0.len() + rows / 20;
+        poll_for(&mut tap, &mut kept, wanted);
+    }
+    let read = |session: &mut Session| {
+        let counted = "SELECT coalesce(seq_tup_read, 0), coalesce(idx_tup_fetch, 0) \
+                       FROM pg_stat_user_tables WHERE relname = 'outbox'";
+        let counted = session.run(counted);
+        let (all, by_index) = counted.split_once('|').unwrap();
+        (all.parse::<usize>().unwrap(), by_index.parse::<usize>().unwrap())
+    };
+    // What a connection has read is counted some time later, at the end of a statement.
+    let deadline_ns = now_ns() + PATIENCE_NS;
+    while read(&mut session).1 < rows {
+        let (all, by_index) = read(&mut session);
+        assert!(now_ns() < deadline_ns, "{by_index} rows by index, {all} without");
+        assert!(all < rows, "{all} rows were read without the index");
+        tap.poll(Duration::from_millis(20), &mut kept).unwrap();
+    }
+    let (all, by_index) = read(&mut session);
+    assert!(all < rows && by_index < 2 * rows, "{by_index} rows by index, {all} without");
 }
