@@ -7,7 +7,7 @@ use serde_json::json;
 use sojourn_broker::{BrokerError, Tap};
 use sojourn_broker_amqp::AmqpTap;
 use sojourn_plan::{AmqpChannel, Secret, Tls};
-use sojourn_services::{PASSWORD, RabbitMq, Service, USER, free_port};
+use sojourn_services::{PASSWORD, RabbitMq, Service, USER, closed_port};
 
 use crate::system::{Kept, System, channel, management, rabbit};
 
@@ -102,7 +102,7 @@ fn a_pattern_on_a_direct_exchange_is_no_silent_tap() {
 fn who_does_not_answer_or_speaks_otherwise_is_named() {
     let rabbit = rabbit();
     let mut other = channel(&rabbit, "amq.topic", &["#"]);
-    other.server.port = free_port().unwrap();
+    other.server.port = closed_port().unwrap();
     check(&refused(&other), "connection refused", "running");
     // Whoever does not know what to make of the greeting.
     other.server.port = answering(b"");

@@ -8,7 +8,7 @@ use sojourn_broker::{Publisher, PublisherSettings};
 use sojourn_broker_amqp::AmqpPublisher;
 use sojourn_clock::now_ns;
 use sojourn_plan::AmqpChannel;
-use sojourn_services::free_port;
+use sojourn_services::closed_port;
 
 use crate::system::{System, channel, outcomes, rabbit};
 
@@ -131,7 +131,7 @@ fn what_the_broker_forbids_and_where_nobody_is_have_their_words() {
     internal.try_publish(1, "k", None, &[], b"").unwrap();
     assert!(outcomes(&mut internal, 1)[0].error.is_some());
     channel.exchange = "amq.topic".to_owned();
-    channel.server.port = free_port().unwrap();
+    channel.server.port = closed_port().unwrap();
     let mut nobody = publisher(&channel);
     for token in 0..3 {
         nobody.try_publish(token, "k", None, &[], b"").unwrap();

@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use sojourn_broker::{BrokerError, Tap};
 use sojourn_broker_mqtt::{MqttConsumer, MqttPublisher, MqttTap};
 use sojourn_plan::{MqttChannel, MqttVersion, Secret, Server, Tls};
-use sojourn_services::{Mosquitto, PASSWORD, Service, free_port};
+use sojourn_services::{Mosquitto, PASSWORD, Service, closed_port};
 
 use crate::common::{Keep, at_port, opened, poll_to_end, publish, publisher, with_password};
 
@@ -47,7 +47,7 @@ fn a_wrong_password_is_told_without_showing_it() {
 
 #[test]
 fn a_server_that_is_not_there_or_is_no_broker_is_told() {
-    let port = free_port().unwrap();
+    let port = closed_port().unwrap();
     let error = refused(&at_port(port, "t"));
     assert_eq!(
         error.message,

@@ -9,7 +9,7 @@ use sojourn_broker::{Publisher, PublisherSettings};
 use sojourn_broker_mqtt::MqttPublisher;
 use sojourn_clock::now_ns;
 use sojourn_plan::MqttChannel;
-use sojourn_services::{Mosquitto, Service, free_port};
+use sojourn_services::{Mosquitto, Service, closed_port};
 
 use crate::common::{at_port, channel, each_way, outcomes, publisher, wait_for};
 
@@ -63,7 +63,7 @@ fn what_cannot_be_sent_is_refused_at_once() {
 
 #[test]
 fn without_a_broker_outcomes_say_so_and_later_messages_find_it() {
-    let port = free_port().unwrap();
+    let port = closed_port().unwrap();
     let mut sender = publisher(&at_port(port, "t"));
     for token in 0..3 {
         sender.try_publish(token, "t", None, &[], b"x").unwrap();

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::net::TcpListener;
 
-use sojourn_services::{Nats, NatsOptions, Service as _, free_port};
+use sojourn_services::{Nats, NatsOptions, Service as _, closed_port};
 
 use crate::system::System;
 use crate::util::{channel, open_error};
@@ -21,7 +21,7 @@ fn check(channel: &sojourn_plan::NatsChannel, says: &[&str]) {
 
 #[test]
 fn nobody_there_or_somebody_else() {
-    let port = free_port().unwrap();
+    let port = closed_port().unwrap();
     let address = format!("127.0.0.1:{port}");
     check(&channel(port, &["a"], None), &["cannot connect", &address, "refused", "running"]);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use sojourn_broker::{BrokerError, Connect, Registry, Start, Tap};
 use sojourn_broker_postgres::{FEATURE, Postgres as Connector, PostgresTap};
 use sojourn_plan::{PostgresChannel, PostgresSource, Secret, Tls};
-use sojourn_services::{PASSWORD, Postgres, Service, USER, free_port};
+use sojourn_services::{PASSWORD, Postgres, Service, USER, closed_port};
 
 use crate::support::{
     Database, Kept, notify, plan_channel, poll_for, polled, publication, shared, table,
@@ -44,7 +44,7 @@ fn who_is_not_let_in_is_told_why() {
     channel.server.user = Some("open".to_owned());
     channel.server.path = "absent".to_owned();
     refused(&channel, "database \"absent\" does not exist", "path of the URL");
-    channel.server.port = free_port().unwrap();
+    channel.server.port = closed_port().unwrap();
     let port = channel.server.port;
     refused(&channel, &format!("cannot reach postgres at 127.0.0.1:{port}"), "running");
 }

@@ -147,7 +147,7 @@ fn what_was_in_flight_fails_with_its_connection_and_later_ones_go_on_another() {
 fn without_a_server_each_message_says_why() {
     let redis = Redis::start().unwrap();
     let mut nobody = with_field(streams(&redis, &["s"]), "data");
-    nobody.server.port = sojourn_services::free_port().unwrap();
+    nobody.server.port = sojourn_services::closed_port().unwrap();
     let mut wrong = as_user(with_field(streams(&redis, &["s"]), "data"));
     wrong.server.password = Some(Secret::new("hunter2"));
     for (channel, expect) in

@@ -125,7 +125,7 @@ fn tls_where_there_is_none_and_the_other_way_round() {
     refused(&plain);
     // And nobody at all.
     let mut nobody = streams(&redis, &["s"]);
-    nobody.server.port = sojourn_services::free_port().unwrap();
+    nobody.server.port = sojourn_services::closed_port().unwrap();
     let error = refused(&nobody);
     let address = nobody.server.address();
     let expect = format!("cannot reach redis at {address}: connection refused");

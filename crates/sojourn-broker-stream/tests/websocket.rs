@@ -8,7 +8,7 @@ use sojourn_broker::{BrokerError, Recovery, Tap};
 use sojourn_broker_stream::WebSocketTap;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::{Secret, WebSocketChannel};
-use sojourn_services::free_port;
+use sojourn_services::closed_port;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
 
@@ -218,7 +218,7 @@ fn what_goes_wrong_is_told_with_what_to_do() {
     let without = b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\
         Connection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n";
     assert!(refused(without, plain()).message.contains("no WebSocket"));
-    let port = free_port().unwrap();
+    let port = closed_port().unwrap();
     let channel = WebSocketChannel { server: at(port, ""), ..plain() };
     let error = WebSocketTap::new(&channel).unwrap().open().unwrap_err();
     assert!(error.message.ends_with("cannot connect: connection refused"), "{error:?}");

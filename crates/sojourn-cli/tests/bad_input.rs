@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use rdkafka::mocking::MockCluster;
 use sojourn_metrics::{SeriesKey, SeriesPhase};
 use sojourn_record::Verdict;
-use sojourn_testkit::{MisbehavingServer, Misbehaviour, Output, free_port, sojourn, temp_dir};
+use sojourn_testkit::{MisbehavingServer, Misbehaviour, Output, closed_port, sojourn, temp_dir};
 
 use crate::common;
 
@@ -78,7 +78,7 @@ fn a_missing_plan_and_an_unknown_command_are_wrong_usage() {
 
 #[test]
 fn an_unreachable_target_is_said_before_any_load() {
-    let target = format!("http://127.0.0.1:{}", free_port().unwrap());
+    let target = format!("http://127.0.0.1:{}", closed_port().unwrap());
     let output = run_plan(&api_plan(&target, "expect: { status: 200 }"), &[]);
     refused(&output, &["cannot reach target 127.0.0.1", "hint:"]);
 }
@@ -86,7 +86,7 @@ fn an_unreachable_target_is_said_before_any_load() {
 #[test]
 fn a_broker_that_is_down_is_said_before_any_load() {
     let server = MisbehavingServer::in_sequence(&[Misbehaviour::Status(200)]).unwrap();
-    let brokers = format!("127.0.0.1:{}", free_port().unwrap());
+    let brokers = format!("127.0.0.1:{}", closed_port().unwrap());
     let output = run_plan(&kafka_plan(&server.url(""), &brokers, "events"), &[]);
     refused(&output, &["kafka", &brokers]);
     assert_eq!(server.server().requests(), 0, "load was made all the same");

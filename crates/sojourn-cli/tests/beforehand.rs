@@ -12,7 +12,7 @@ use std::{
 use sojourn_broker::Registry;
 use sojourn_engine::{RunOptions, Stop};
 use sojourn_http::{ConnectTo, Proxies, Proxy};
-use sojourn_testkit::free_port;
+use sojourn_testkit::closed_port;
 
 use super::{
     common::{alone, plan, run},
@@ -158,7 +158,7 @@ fn what_cannot_be_dialled_is_said_though_the_target_is_there() {
         format!("target: {target}\njourneys: {{ v: {{ root: {{ http: GET /v }} }} }}\n{LOAD}")
     };
     let mut options = RunOptions::new(None, "r".into());
-    let closed = format!("127.0.0.1:{}", free_port().unwrap());
+    let closed = format!("127.0.0.1:{}", closed_port().unwrap());
     options.client.proxies.http = Some(Proxy::parse(&closed).unwrap());
     let error = cannot_begin(&to("http://nowhere.invalid"), &options);
     assert!(error.contains("cannot reach") && error.contains(&closed), "{error}");

@@ -17,7 +17,7 @@ use rdkafka::{
 use serde_json::Value;
 use sojourn_demo::{Demo, DemoConfig};
 use sojourn_mock::{Mock, MockOptions, TlsIdentity, test_target};
-use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, closed_port, free_port, sojourn, temp_dir};
 
 use crate::common::alone;
 
@@ -232,7 +232,7 @@ fn the_demo_is_well_and_its_journeys_are_seen_on_kafka() {
 #[test]
 fn a_target_that_refuses_and_a_name_that_nobody_knows_are_failures() {
     let port = free_port().unwrap();
-    let nobody = format!("127.0.0.1:{}", free_port().unwrap());
+    let nobody = format!("127.0.0.1:{}", closed_port().unwrap());
     let output =
         doctor(&webhook_plan(&format!("http://{nobody}"), port), &["--probe", "--format", "json"]);
     assert_eq!(output.code, Some(2), "{output}");
@@ -258,7 +258,7 @@ fn a_target_that_refuses_and_a_name_that_nobody_knows_are_failures() {
 fn a_broker_that_is_not_there_and_a_missing_topic_are_failures() {
     let system = System::start(None);
     let target = format!("http://{}", system.address);
-    let nobody = format!("127.0.0.1:{}", free_port().unwrap());
+    let nobody = format!("127.0.0.1:{}", closed_port().unwrap());
     let output = doctor(&kafka_plan(&target, &nobody, "payments"), &["--format", "json"]);
     assert_eq!(output.code, Some(2), "{output}");
     let all = checks(&output);

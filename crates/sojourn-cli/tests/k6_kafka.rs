@@ -11,7 +11,7 @@ use rdkafka::message::Headers;
 use rdkafka::{Message, Offset, TopicPartitionList};
 use serde_json::{Value, json};
 use sojourn_testkit::services::Kafka;
-use sojourn_testkit::{Output, TempDir, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, TempDir, closed_port, sojourn, temp_dir};
 
 use crate::mock::Mocked;
 
@@ -254,7 +254,7 @@ fn protobuf_by_a_registry() {
 fn errors_throw_in_time_and_are_counted() {
     let kafka = Kafka::shared().unwrap();
     let brokers = kafka.bootstrap();
-    let nobody = format!("127.0.0.1:{}", free_port().unwrap());
+    let nobody = format!("127.0.0.1:{}", closed_port().unwrap());
     let played = play("errors.js", &[("BROKERS", &brokers), ("NOBODY", &nobody)]);
     // A threshold on errors that there were.
     assert_eq!(played.output.code, Some(99), "{}", played.output);

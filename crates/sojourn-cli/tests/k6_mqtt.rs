@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sojourn_testkit::services::{Mosquitto, PASSWORD, Service as _, USER};
-use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, closed_port, sojourn, temp_dir};
 
 /// A script's run and its metrics.
 struct Played {
@@ -158,7 +158,7 @@ fn more_than_a_broker_takes_at_once_arrives_in_order() {
 #[test]
 fn errors_go_to_handlers_or_are_thrown() {
     let mosquitto = Mosquitto::start().unwrap();
-    let nobody = free_port().unwrap().to_string();
+    let nobody = closed_port().unwrap().to_string();
     // Takes connections and says nothing.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent_port = silent.local_addr().unwrap().port().to_string();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sojourn_testkit::services::{PASSWORD, Redis, RedisOptions, Service as _, USER};
-use sojourn_testkit::{Output, free_port, sojourn, temp_dir};
+use sojourn_testkit::{Output, closed_port, sojourn, temp_dir};
 
 /// Runs a script; what it printed, and its metrics.
 fn play(script: &Path, arguments: &[&str]) -> (Output, Value) {
@@ -130,7 +130,7 @@ const GONE: &str = "import redis from 'k6/x/redis';
 #[test]
 fn servers_that_are_gone_or_slow_reject() {
     let redis = Redis::start().unwrap();
-    let nobody = free_port().unwrap();
+    let nobody = closed_port().unwrap();
     let variables = [format!("NOBODY={nobody}"), format!("PORT={}", redis.port())];
     let output = run(GONE, &[&variables[0], &variables[1]]);
     for part in [

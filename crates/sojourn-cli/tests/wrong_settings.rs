@@ -12,7 +12,7 @@ use sojourn_testkit::services::{
     Redis, Service, USER,
 };
 use sojourn_testkit::{
-    MisbehavingServer, Misbehaviour, StreamServer, free_port, sojourn, temp_dir,
+    MisbehavingServer, Misbehaviour, StreamServer, closed_port, sojourn, temp_dir,
 };
 
 use crate::common::answer;
@@ -349,7 +349,7 @@ fn of_streams(broker: &str, [plain, secure]: [&str; 2]) {
     let (guarded, website) = (guarded.address().to_string(), website.address().to_string());
     let other = address(&mosquitto.url()).to_owned();
     let tls_port = port(&mosquitto.url_tls()).to_owned();
-    let nobody = format!("127.0.0.1:{}", free_port().unwrap());
+    let nobody = format!("127.0.0.1:{}", closed_port().unwrap());
     let headers = format!("headers: {{ Authorization: \"Bearer {WRONG}\" }}");
     let of =
         |place: &str, path: &str| format!("{{ url: \"{plain}://{place}/{path}\", {headers} }}");

@@ -163,5 +163,5 @@ pub struct Wrong {
 
 /// An address of this machine where nobody listens.
 pub fn dead_address() -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::LOCALHOST, sojourn_services::free_port().unwrap()))
+    SocketAddr::from((Ipv4Addr::LOCALHOST, sojourn_services::closed_port().unwrap()))
 }

@@ -61,12 +61,7 @@ fn turns_of_answers(gather_ns: u64) -> usize {
     let at = origin(false, &server.address.ip().to_string(), server.address.port());
     let mut load = Load::exactly(&at, config);
     (0..300).for_each(|token| load.send(token, "GET", b""));
-    let (mut turns, mut answers) = (0, 0);
-    while answers < 180 {
-        answers += load.turn();
-        turns += 1;
-    }
-    turns
+    load.turns(180)
 }
 
 #[test]

@@ -87,14 +87,9 @@ impl Server {
     }
 }
 
-/// Where nobody listens: a port that is bound, so that no other test gets it, for ever.
+/// Where nobody listens.
 pub(crate) fn nobody() -> SocketAddr {
-    let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None);
-    let socket = socket.expect("a descriptor");
-    socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
-    let address = socket.local_addr().expect("bound").as_socket().expect("IPv4");
-    std::mem::forget(socket);
-    address
+    SocketAddr::from(([127, 0, 0, 1], sojourn_services::closed_port().expect("a port")))
 }
 
 /// Answers every request on a connection with these bytes.
@@ -215,6 +210,17 @@ impl Load {
         self.client.wait_until(limit_ns, &mut self.completions).expect("the loop runs");
         assert!(now_ns() < limit_ns, "nothing has come");
         self.completions.drain(..).count()
+    }
+
+    /// Waits for so many answers; at how many turns some came.
+    pub(crate) fn turns(&mut self, answers: usize) -> usize {
+        let (mut turns, mut came) = (0, 0);
+        while came < answers {
+            let of_turn = self.turn();
+            came += of_turn;
+            turns += usize::from(of_turn > 0);
+        }
+        turns
     }
 
     /// Runs until the condition holds.

@@ -250,13 +250,7 @@ fn turns_of_answers(gather_ns: u64) -> usize {
     let at = origin(false, &server.address.ip().to_string(), server.address.port());
     let mut load = Load::exactly(&at, config);
     (0..160).for_each(|token| load.send(token, "GET", b""));
-    let (mut turns, mut answers) = (0, 0);
-    while answers < 90 {
-        let came = load.turn();
-        answers += came;
-        turns += usize::from(came > 0);
-    }
-    turns
+    load.turns(90)
 }
 
 #[test]

@@ -72,7 +72,7 @@ pub use mosquitto::Mosquitto;
 pub use moto::Moto;
 pub use nats::{Nats, NatsOptions};
 pub use opentelemetry::OpenTelemetry;
-pub use place::free_port;
+pub use place::{closed_port, free_port};
 pub use postgres::Postgres;
 pub use process::{Process, descendants};
 pub use programs::{PACKAGES, Package, find_program};

@@ -1,11 +1,12 @@
 //! Where a server may put things: free ports and a folder of its own.
 
 use std::io;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener};
 use std::os::unix::fs::chown;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 use tempfile::TempDir;
 
 /// Below this, well-known services have their ports.
@@ -38,6 +39,20 @@ pub fn free_port() -> io::Result<u16> {
     Err(io::Error::new(io::ErrorKind::AddrInUse, "no port of 127.0.0.1 is free"))
 }
 
+/// A port of 127.0.0.1 that refuses connections until this process ends: it is taken, so that
+/// nobody else gets it, and not listened on.
+///
+/// # Errors
+/// No descriptor or no port is free.
+pub fn closed_port() -> io::Result<u16> {
+    let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+    let address = SocketAddr::try_from(getsockname(&socket)?)?;
+    // Never closed, which would give the port away.
+    std::mem::forget(socket);
+    Ok(address.port())
+}
+
 fn first_outgoing_port() -> u32 {
     std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
         .ok()
@@ -63,6 +78,8 @@ pub(crate) fn give_away(path: &Path, user: u32) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpStream;
+
     use super::*;
 
     #[test]
@@ -73,5 +90,13 @@ mod tests {
         distinct.dedup();
         assert_eq!(distinct.len(), ports.len());
         TcpListener::bind((Ipv4Addr::LOCALHOST, ports[0])).unwrap();
+    }
+    #[test]
+    fn a_closed_port_refuses_connections_and_is_nobodys() {
+        let address = (Ipv4Addr::LOCALHOST, closed_port().unwrap());
+        let refused = TcpStream::connect(address).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
+        let taken = TcpListener::bind(address).unwrap_err();
+        assert_eq!(taken.kind(), io::ErrorKind::AddrInUse);
     }
 }

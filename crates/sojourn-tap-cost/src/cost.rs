@@ -112,14 +112,8 @@ impl<'a> Cost<'a> {
 
     fn print(&self, way: &Way<'_>, baseline: &Way<'_>) {
         let messages = self.messages as f64;
-        let each_us = |used: &Used| used.cpu_ns as f64 / 1e3 / messages;
-        let behind_us = |used: &Used| used.behind_ns.map(|ns| ns as f64 / 1e3 / messages);
-        let cpu_us = sorted(way.used.iter().map(each_us));
+        let cpu_us = sorted(way.used.iter().map(|used| used.cpu_ns as f64 / 1e3 / messages));
         let rate = sorted(way.used.iter().map(|used| messages * 1e9 / used.passed_ns as f64));
-        let pairs = || way.used.iter().zip(&baseline.used);
-        let cpu_added_us = sorted(pairs().map(|(own, base)| each_us(own) - each_us(base)));
-        let behind = pairs().filter_map(|(own, base)| Some(behind_us(own)? - behind_us(base)?));
-        let behind_added_us = sorted(behind);
         let name = format!("{}.{}", self.name, way.name);
         let middle = self.rounds / 2;
         println!("{name}.cpu {:.3} µs/message", cpu_us[middle]);
@@ -130,10 +124,14 @@ impl<'a> Cost<'a> {
         if way.name == baseline.name {
             return;
         }
-        let added_us = behind_added_us.get(middle).unwrap_or(&cpu_added_us[middle]);
-        println!("{name}.added_to_{} {added_us:.3} µs/message", baseline.name);
-        if !behind_added_us.is_empty() {
-            println!("{name}.cpu_added {:.3} µs/message", cpu_added_us[middle]);
+        let added_us = |more_ns: fn(&Used, &Used) -> f64| {
+            let pairs = way.used.iter().zip(&baseline.used);
+            sorted(pairs.map(|(own, base)| more_ns(own, base) / 1e3 / messages))[middle]
+        };
+        let added_to = format!("{name}.added_to_{}", baseline.name);
+        println!("{added_to} {:.3} µs/message", added_us(Used::more_ns));
+        if way.used.iter().chain(&baseline.used).all(|used| used.behind_ns.is_some()) {
+            println!("{name}.cpu_added {:.3} µs/message", added_us(Used::more_in_all_ns));
         }
     }
 }

@@ -35,7 +35,7 @@ pub mod theory;
 pub use command::{Output, Program, Running, sojourn, sojourn_path};
 pub use freezing_server::{FreezingServer, Window};
 pub use misbehaving_server::{MisbehavingServer, Misbehaviour};
-pub use place::{TempDir, free_port, temp_dir};
+pub use place::{TempDir, closed_port, free_port, temp_dir};
 pub use queue_server::{QueueServer, QueueShape};
 pub use server::{Server, response};
 pub use sojourn_mock::{

@@ -2,7 +2,7 @@
 
 use std::io;
 
-pub use sojourn_services::free_port;
+pub use sojourn_services::{closed_port, free_port};
 pub use tempfile::TempDir;
 
 /// An empty folder that is deleted when dropped.

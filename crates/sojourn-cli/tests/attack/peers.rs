@@ -73,7 +73,7 @@ fn errors_of_statuses_have_their_phrase_over_http2_too() {
 
 #[test]
 fn refused_connections_are_worded_as_scripts_expect() {
-    let port = sojourn_testkit::free_port().unwrap();
+    let port = sojourn_testkit::closed_port().unwrap();
     let url = format!("http://127.0.0.1:{port}/");
     let error = format!("Get \"{url}\": dial tcp 127.0.0.1:{port}: connect: connection refused");
     assert!(ten(&url, 0).iter().all(|hit| hit.error == error));

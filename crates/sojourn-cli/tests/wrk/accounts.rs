@@ -3,7 +3,7 @@
 use sojourn_record::RunFile;
 use sojourn_testkit::{
     Draws, FreezingServer, MisbehavingServer, Misbehaviour, Output, QueueServer, QueueShape,
-    Window, free_port, temp_dir,
+    Window, closed_port, temp_dir,
 };
 
 use super::{Printed, program, wrk};
@@ -166,7 +166,7 @@ fn a_run_file_holds_the_same_load() {
 
 #[test]
 fn nobody_there_is_told_before_the_load() {
-    let port = free_port().unwrap();
+    let port = closed_port().unwrap();
     let output = program(&[&format!("http://127.0.0.1:{port}/")]).run().unwrap();
     assert_eq!((output.code, output.stdout.as_str()), (Some(1), ""));
     let told = format!("unable to connect to 127.0.0.1:{port} Connection refused\n");

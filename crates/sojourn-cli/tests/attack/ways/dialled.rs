@@ -69,7 +69,7 @@ fn connect_to_dials_elsewhere_in_turn_and_changes_nothing_else() {
     }
     assert_eq!(servers.each_ref().map(|server| server.take().len()), [5, 5]);
     // Errors name what was dialled, not what was asked for.
-    let port = sojourn_testkit::free_port().unwrap();
+    let port = sojourn_testkit::closed_port().unwrap();
     let to = format!("target.example:80:localhost:{port}");
     for error in refused(&["-connect-to", &to, "http://target.example/x"]) {
         let ends = ["127.0.0.1", "[::1]"]

@@ -6,7 +6,7 @@ use std::{
 };
 
 use sojourn_clock::MILLISECOND_NS;
-use sojourn_testkit::{free_port, sojourn, temp_dir};
+use sojourn_testkit::{closed_port, free_port, sojourn, temp_dir};
 
 use super::seen::Server;
 use crate::{
@@ -109,7 +109,7 @@ fn page(port: u16) -> Option<String> {
 #[test]
 fn figures_are_served_while_the_attack_lasts() {
     let good = format!("http://{}/path", echo::serve(echo::echo));
-    let bad = format!("http://127.0.0.1:{}/", free_port().unwrap());
+    let bad = format!("http://127.0.0.1:{}/", closed_port().unwrap());
     let (folder, port) = (temp_dir().unwrap(), free_port().unwrap());
     let address = format!("127.0.0.1:{port}");
     let words = ["attack", "-output", "out.bin", "-rate", "50", "-duration", "0"];
