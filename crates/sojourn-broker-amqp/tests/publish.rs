@@ -27,7 +27,7 @@ fn messages_arrive_as_given_and_each_is_confirmed_once() {
     let wake = Arc::new(move || {
         count.fetch_add(1, Ordering::SeqCst);
     });
-    let how = PublisherSettings { queue_max: 2_000, wake };
+    let how = PublisherSettings { queue_max: 2_000, wake, ..PublisherSettings::default() };
     let mut publisher = AmqpPublisher::new(&channel(&rabbit, "p.all", &["#"]), how).unwrap();
     let begun_ns = now_ns();
     let headers: [(&str, &[u8]); 4] =

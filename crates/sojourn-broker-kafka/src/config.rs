@@ -4,7 +4,7 @@ use rdkafka::ClientConfig;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::KafkaError;
 use rdkafka::types::RDKafkaConfRes;
-use sojourn_broker::BrokerError;
+use sojourn_broker::{BrokerError, PublisherSettings};
 use sojourn_clock::MILLISECOND_NS;
 use sojourn_plan::KafkaChannel;
 
@@ -82,6 +82,9 @@ const PUBLISHER_DEFAULTS: [(&str, &str); 7] = [
     ("log.connection.close", "true"),
 ];
 
+/// The property that makes a publisher publish in transactions.
+const TRANSACTIONAL_ID: &str = "transactional.id";
+
 /// A tap's librdkafka configuration.
 pub(crate) fn tap_config(kafka: &KafkaChannel) -> ClientConfig {
     let mut config = with_properties(kafka, &TAP_DEFAULTS);
@@ -148,10 +151,30 @@ pub(crate) fn reader_config(
     config
 }
 
-/// A publisher's librdkafka configuration, with a queue of at most `queue_max` messages.
-pub(crate) fn publisher_config(kafka: &KafkaChannel, queue_max: usize) -> ClientConfig {
+/// The transactional id, if it publishes in transactions.
+pub(crate) fn transactional_id(kafka: &KafkaChannel) -> Option<&str> {
+    let named = kafka.properties.iter().rev().find(|(name, _)| name == TRANSACTIONAL_ID);
+    named.map(|(_, id)| id.as_str())
+}
+
+/// A publisher's librdkafka configuration.
+pub(crate) fn publisher_config(kafka: &KafkaChannel, how: &PublisherSettings) -> ClientConfig {
     let mut config = with_properties(kafka, &PUBLISHER_DEFAULTS);
-    config.set("queue.buffering.max.messages", queue_max.to_string());
+    config.set("queue.buffering.max.messages", how.queue_max.max(1).to_string());
+    // Who asks for fewer acknowledgements can't have both, and librdkafka would refuse it.
+    let asked = |names: &[&str]| {
+        let mut properties = kafka.properties.iter().rev();
+        properties.find(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value.trim())
+    };
+    let acks = asked(&["acks", "request.required.acks"]);
+    let fewer = acks.is_some_and(|acks| !["all", "-1"].contains(&acks));
+    if fewer && asked(&["enable.idempotence"]).is_none() && transactional_id(kafka).is_none() {
+        config.set("enable.idempotence", "false");
+    }
+    // A broker ends the first of two that come under one id.
+    if let Some(id) = transactional_id(kafka).filter(|_| how.member > 0) {
+        config.set(TRANSACTIONAL_ID, format!("{id}-{}", how.member));
+    }
     config.set_log_level(RDKafkaLogLevel::Info);
     config
 }

@@ -12,7 +12,7 @@ use sojourn_broker::{BrokerError, Outcome, Publisher, PublisherSettings};
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
-use crate::config::{Redactor, publisher_config};
+use crate::config::{Redactor, publisher_config, transactional_id};
 use crate::ready::Troubles;
 use crate::transactions::{Message, Transactions};
 
@@ -45,16 +45,11 @@ impl KafkaPublisher {
         let queue_max = how.queue_max.max(1);
         let (delivered, outcomes) = bounded(queue_max);
         let troubles = Troubles::new(Redactor::new(kafka));
-        let way = if kafka.properties.iter().any(|(name, _)| name == "transactional.id") {
-            Way::Transactions(Transactions::start(
-                kafka,
-                queue_max,
-                (delivered, how.wake),
-                &troubles,
-            )?)
+        let way = if transactional_id(kafka).is_some() {
+            Way::Transactions(Transactions::start(kafka, &how, delivered, &troubles)?)
         } else {
             let troubles = Arc::clone(&troubles);
-            let producer = publisher_config(kafka, queue_max)
+            let producer = publisher_config(kafka, &how)
                 .create_with_context(Deliveries { delivered, wake: how.wake, troubles })
                 .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
             Way::Single(producer)

@@ -16,7 +16,7 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, DeliveryResult, Producer, ProducerContext, ThreadedProducer};
 use rdkafka::{ClientConfig, ClientContext};
-use sojourn_broker::{BrokerError, FirstAttempt, Outcome, Readiness};
+use sojourn_broker::{BrokerError, FirstAttempt, Outcome, PublisherSettings, Readiness};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::KafkaChannel;
 
@@ -53,28 +53,29 @@ pub(crate) struct Message {
 }
 
 impl Transactions {
-    /// Starts the thread; outcomes come by `delivered`, which has room for `queue_max`.
+    /// Starts the thread; outcomes come by `delivered`, which has room for as many as wait at most.
     pub(crate) fn start(
         kafka: &KafkaChannel,
-        queue_max: usize,
-        (delivered, wake): (Sender<Outcome>, Arc<dyn Fn() + Send + Sync>),
+        how: &PublisherSettings,
+        delivered: Sender<Outcome>,
         troubles: &Arc<Troubles>,
     ) -> Result<Self, BrokerError> {
-        let config = publisher_config(kafka, queue_max.max(BATCH_MAX));
+        let queue_max = how.queue_max.max(BATCH_MAX);
+        let config = publisher_config(kafka, &PublisherSettings { queue_max, ..how.clone() });
         let producer: Client = config
             .create_with_context(Complaints(Arc::clone(troubles)))
             .map_err(|error| Redactor::new(kafka).refused_config(&error))?;
         let producer = Arc::new(producer);
         let client = Arc::downgrade(&producer);
         let (readiness, first) = Readiness::new();
-        let (work, messages) = bounded(queue_max);
+        let (work, messages) = bounded(how.queue_max.max(1));
         let ending = Arc::new(AtomicBool::new(false));
         let publishing = Publishing {
             config,
             messages,
             waiting: VecDeque::new(),
             delivered,
-            wake,
+            wake: Arc::clone(&how.wake),
             ending: Arc::clone(&ending),
             brokers: kafka.brokers.clone(),
             troubles: Arc::clone(troubles),

@@ -2,6 +2,7 @@
 
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::{Message as _, Offset, TopicPartitionList};
+use sojourn_broker::{Connect as _, PublisherSettings};
 use sojourn_broker_kafka::Kafka as Connector;
 use sojourn_conformance::{Listener, Message, Publishing, Rig, wait_until};
 use sojourn_plan::Channel;
@@ -68,6 +69,42 @@ fn a_second_publisher_of_the_same_id_fences_the_first() {
     send(&mut second, 12..13);
     second.settle();
     assert_eq!(second.acked(), [1, 12]);
+}
+
+#[test]
+fn publishers_of_one_run_have_ids_of_their_own() {
+    let rig = KafkaRig::new();
+    let channel = transactional(&rig, &rig.topic);
+    let member = |member| {
+        let how = PublisherSettings { member, ..PublisherSettings::default() };
+        Publishing::with(&Connector, &channel, rig.topic.clone(), how)
+    };
+    let mut members = [member(0), member(1), member(2)];
+    // In turn, twice: a fenced one would fail at its second.
+    for number in 0..6 {
+        let publishing = &mut members[number as usize % 3];
+        send(publishing, number..number + 1);
+        publishing.settle();
+        assert_eq!(publishing.failures(), Vec::<String>::new());
+    }
+    assert_eq!(members.map(|it| it.acked()), [vec![0, 3], vec![1, 4], vec![2, 5]]);
+}
+
+#[test]
+fn fewer_acknowledgements_are_to_be_had_by_asking_for_them() {
+    let rig = KafkaRig::new();
+    let brokers = rig.address().to_string();
+    for acks in ["1", "0", "all"] {
+        let mut publishing = open(&rig, &channel(rig.settings(&brokers, &[("acks", acks)])));
+        send(&mut publishing, 0..10);
+        publishing.settle();
+        assert_eq!((publishing.failures().len(), publishing.acked().len()), (0, 10), "{acks}");
+    }
+    // Both can't be had.
+    let both = rig.settings(&brokers, &[("acks", "1"), ("enable.idempotence", "true")]);
+    let made = Connector.publisher(&channel(both), PublisherSettings::default());
+    let Err(error) = made else { panic!("it is idempotent with one acknowledgement") };
+    assert!(error.message.contains("acks"), "{error:?}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn acknowledgements_are_stamped_and_waking_is_called() {
         let wake = Arc::new(move || {
             wakes.fetch_add(1, Ordering::SeqCst);
         });
-        let how = PublisherSettings { queue_max: 10, wake };
+        let how = PublisherSettings { queue_max: 10, wake, ..PublisherSettings::default() };
         let mut sender = MqttPublisher::new(&way, how).unwrap();
         let before_ns = now_ns();
         for token in 0..10 {

@@ -18,7 +18,7 @@ fn publisher(channel: &PostgresChannel, queue_max: usize) -> (PostgresPublisher,
     let wake = Arc::new(move || {
         counter.fetch_add(1, Ordering::Relaxed);
     });
-    let settings = PublisherSettings { queue_max, wake };
+    let settings = PublisherSettings { queue_max, wake, ..PublisherSettings::default() };
     (PostgresPublisher::new(channel, settings).unwrap(), woken)
 }
 

@@ -37,7 +37,7 @@ fn entries_are_added_in_order_and_acknowledged_one_by_one() {
     let count = Arc::clone(&wakes);
     let wake: Arc<dyn Fn() + Send + Sync> =
         Arc::new(move || _ = count.fetch_add(1, Ordering::SeqCst));
-    let how = PublisherSettings { queue_max: 1_000, wake };
+    let how = PublisherSettings { queue_max: 1_000, wake, ..PublisherSettings::default() };
     let channel = with_field(streams(&redis, &["s"]), "data");
     let mut publisher = RedisPublisher::new(&channel, how).unwrap();
     let begun = now_ns();

@@ -41,19 +41,23 @@ pub struct PublisherSettings {
     /// Called from any thread when there are outcomes to be polled, so that nobody has to ask in
     /// vain. Cheap, and never blocks.
     pub wake: Arc<dyn Fn() + Send + Sync>,
+    /// Which of a run's publishers to the channel it is, from 0: each generator has one. What a
+    /// broker knows a publisher by, and allows once, is to differ by it.
+    pub member: u32,
 }
 
 impl std::fmt::Debug for PublisherSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PublisherSettings")
             .field("queue_max", &self.queue_max)
+            .field("member", &self.member)
             .finish_non_exhaustive()
     }
 }
 
 impl Default for PublisherSettings {
     fn default() -> Self {
-        Self { queue_max: 10_000, wake: Arc::new(|| {}) }
+        Self { queue_max: 10_000, wake: Arc::new(|| {}), member: 0 }
     }
 }
 

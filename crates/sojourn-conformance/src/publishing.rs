@@ -43,12 +43,23 @@ impl Publishing {
     /// A publisher to a topic of a channel.
     #[track_caller]
     pub fn to(connector: &dyn Connect, channel: &Channel, topic: String, queue_max: usize) -> Self {
+        let settings = PublisherSettings { queue_max, ..PublisherSettings::default() };
+        Self::with(connector, channel, topic, settings)
+    }
+
+    /// The same with other settings; their `wake` is its own.
+    pub fn with(
+        connector: &dyn Connect,
+        channel: &Channel,
+        topic: String,
+        settings: PublisherSettings,
+    ) -> Self {
         let woken = Arc::new(AtomicU64::new(0));
         let count = Arc::clone(&woken);
         let wake = Arc::new(move || {
             count.fetch_add(1, Ordering::Release);
         });
-        let settings = PublisherSettings { queue_max, wake };
+        let settings = PublisherSettings { wake, ..settings };
         let publisher = connector.publisher(channel, settings).unwrap();
         Self { publisher, topic, woken, fates: BTreeMap::new() }
     }

@@ -99,7 +99,7 @@ fn publish(
         payload: payload.as_bytes(),
         timeout_ns: action.timeout_ns,
     };
-    let mut publishers = Publishers::new(plan, registry, &Arc::default())?;
+    let mut publishers = Publishers::new(0, plan, registry, &Arc::default())?;
     publishers.ready(plan)?;
     publishers.send(now_ns(), 0, &message).map_err(failed)?;
     let mut outcomes = Vec::new();

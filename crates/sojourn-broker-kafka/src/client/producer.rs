@@ -12,7 +12,7 @@ use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{DeliveryResult, Header, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, ThreadedProducer};
-use sojourn_broker::BrokerError;
+use sojourn_broker::{BrokerError, PublisherSettings};
 use sojourn_clock::now_ns;
 use sojourn_plan::KafkaChannel;
 
@@ -67,9 +67,12 @@ impl Producer {
     ) -> Result<Self, BrokerError> {
         let redactor = Redactor::new(kafka);
         let reports = Reports { redactor: redactor.clone(), tokens, reason: Mutex::default() };
-        let inner = publisher_config(kafka, QUEUE_MAX)
-            .create_with_context(reports)
-            .map_err(|error| redactor.refused_config(&error))?;
+        let inner = publisher_config(
+            kafka,
+            &PublisherSettings { queue_max: QUEUE_MAX, ..Default::default() },
+        )
+        .create_with_context(reports)
+        .map_err(|error| redactor.refused_config(&error))?;
         Ok(Self { inner, redactor, topics: Mutex::default() })
     }
 

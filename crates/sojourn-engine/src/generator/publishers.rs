@@ -30,9 +30,10 @@ pub(crate) struct Message<'a> {
 }
 
 impl Publishers {
-    /// A publisher for each channel that some step publishes to. `waker` is filled in once the
-    /// generator has one.
+    /// Generator number `member`'s publisher for each channel that some step publishes to. `waker`
+    /// is filled in once the generator has one.
     pub(crate) fn new(
+        member: u32,
         plan: &Plan,
         registry: &Registry,
         waker: &Arc<OnceLock<Waker>>,
@@ -46,7 +47,7 @@ impl Publishers {
                     waker.wake();
                 }
             };
-            let settings = PublisherSettings { queue_max: QUEUE_MAX, wake: Arc::new(wake) };
+            let settings = PublisherSettings { queue_max: QUEUE_MAX, wake: Arc::new(wake), member };
             channels.push(match used.contains(&index) {
                 true => Some(registry.of(channel)?.publisher(channel, settings)?),
                 false => None,

@@ -77,7 +77,7 @@ impl GeneratorThread {
         let (spare_sender, spares) = bounded(2);
         let (ready_sender, ready) = bounded(1);
         let waker = Arc::new(OnceLock::new());
-        let mut publishers = Publishers::new(&shared.plan, registry, &waker)?;
+        let mut publishers = Publishers::new(index, &shared.plan, registry, &waker)?;
         publishers.ready(&shared.plan)?;
         let spec = GeneratorSpec {
             index,

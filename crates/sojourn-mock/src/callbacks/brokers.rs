@@ -31,7 +31,8 @@ impl Line {
         let open = |channel: &Arc<Channel>| {
             let waker = waker.clone();
             let wake = Arc::new(move || waker.wake());
-            let settings = PublisherSettings { queue_max: QUEUE_MAX, wake };
+            let settings =
+                PublisherSettings { queue_max: QUEUE_MAX, wake, ..PublisherSettings::default() };
             let publisher = registry.of(channel)?.publisher(channel, settings)?;
             Ok(Self { channel: channel.clone(), publisher, pending: 0 })
         };

@@ -140,7 +140,11 @@ impl Publishers {
     fn publisher(&mut self, tap: usize) -> Result<&mut Box<dyn Publisher>, String> {
         if !self.made.contains_key(&tap) {
             let channel = self.channels.get(tap).ok_or("there is no such tap")?;
-            let settings = PublisherSettings { queue_max: QUEUE_MAX, wake: Arc::clone(&self.wake) };
+            let settings = PublisherSettings {
+                queue_max: QUEUE_MAX,
+                wake: Arc::clone(&self.wake),
+                ..PublisherSettings::default()
+            };
             let made = self.registry.of(channel).and_then(|it| it.publisher(channel, settings));
             self.made.insert(tap, made.map_err(|error| error.to_string())?);
         }
