@@ -214,7 +214,7 @@ impl Rig for KafkaRig {
             },
         ];
         #[cfg(feature = "tls")]
-        wrong.extend(crate::tls::wrong(self));
+        wrong.extend(crate::security::wrong(self));
         wrong
     }
 

@@ -5,5 +5,5 @@ mod conformance;
 mod log;
 mod publish;
 mod rig;
+mod security;
 mod tap;
-mod tls;

@@ -7,7 +7,7 @@ use sojourn_broker_mqtt::MqttConsumer;
 use sojourn_plan::MqttChannel;
 use sojourn_services::Mosquitto;
 
-use crate::common::{Keep, channel, opened, poll_to_end, publish, publisher, wait_for};
+use crate::support::{Keep, channel, opened, poll_to_end, publish, publisher, wait_for};
 
 const TICK: Duration = Duration::from_millis(20);
 

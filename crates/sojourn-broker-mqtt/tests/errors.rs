@@ -8,7 +8,7 @@ use sojourn_broker_mqtt::{MqttConsumer, MqttPublisher, MqttTap};
 use sojourn_plan::{MqttChannel, MqttVersion, Secret, Server, Tls};
 use sojourn_services::{Mosquitto, PASSWORD, Service, closed_port};
 
-use crate::common::{Keep, at_port, opened, poll_to_end, publish, publisher, with_password};
+use crate::support::{Keep, at_port, opened, poll_to_end, publish, publisher, with_password};
 
 fn refused(channel: &MqttChannel) -> BrokerError {
     MqttTap::new(channel).and_then(|mut tap| tap.open()).unwrap_err()

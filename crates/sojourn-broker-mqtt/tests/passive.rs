@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sojourn_services::{Mosquitto, Service};
 
-use crate::common::{Keep, channel, opened, poll_until};
+use crate::support::{Keep, channel, opened, poll_until};
 
 /// A client of MQTT 3.1.1, written out byte by byte.
 pub(crate) struct Client(TcpStream);

@@ -11,7 +11,7 @@ use sojourn_clock::now_ns;
 use sojourn_plan::MqttChannel;
 use sojourn_services::{Mosquitto, Service, closed_port};
 
-use crate::common::{at_port, channel, each_way, outcomes, publisher, wait_for};
+use crate::support::{at_port, channel, each_way, outcomes, publisher, wait_for};
 
 #[test]
 fn acknowledgements_are_stamped_and_waking_is_called() {

@@ -10,8 +10,8 @@ use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address, 
 use sojourn_plan::{Channel, Connector, Decoder, MqttChannel, MqttVersion, Secret, Server, Tls};
 use sojourn_services::{Mosquitto, Service, USER};
 
-use crate::common::with_password;
 use crate::passive::Client;
+use crate::support::with_password;
 
 const TOPIC: &str = "payments/1/events";
 

@@ -5,10 +5,10 @@ use sojourn_clock::now_ns;
 use sojourn_plan::{MqttChannel, MqttVersion};
 use sojourn_services::{Mosquitto, Service};
 
-use crate::common::{
+use crate::passive::Client;
+use crate::support::{
     Keep, channel, each_way, opened, outcomes, poll_to_end, poll_until, publish, publisher,
 };
-use crate::passive::Client;
 
 #[test]
 fn every_version_and_quality_sees_what_is_published_after_opening_and_nothing_before() {

@@ -2,14 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod breaks;
 mod codec;
-mod common;
 mod conformance;
 mod consume;
 mod errors;
-mod loss;
 mod passive;
 mod publish;
 mod rig;
 mod session;
+mod support;
 mod tap;

@@ -5,8 +5,8 @@ use std::net::TcpListener;
 
 use sojourn_services::{Nats, NatsOptions, Service as _, closed_port};
 
+use crate::support::{channel, open_error};
 use crate::system::System;
-use crate::util::{channel, open_error};
 
 /// The error of opening a tap says all of these, message and hint together.
 fn check(channel: &sojourn_plan::NatsChannel, says: &[&str]) {
@@ -60,9 +60,9 @@ fn what_the_user_may_not_do() {
         publish: [\"a.>\"], subscribe: [\"a.>\"] } } ] }";
     let nats = Nats::start_configured(NatsOptions::default(), users).unwrap();
     let login = |subject: &str, stream| {
-        crate::util::with_login(channel(nats.port(), &[subject], stream), "u", "pw")
+        crate::support::with_login(channel(nats.port(), &[subject], stream), "u", "pw")
     };
-    crate::util::opened(&login("a.b", None));
+    crate::support::opened(&login("a.b", None));
     check(&login("b", None), &["Permissions Violation", "Subscription", "\"b\"", "allowed"]);
     check(&login("a.b", Some("S")), &["Permissions Violation", "docs/brokers/nats.md"]);
 }

@@ -13,8 +13,8 @@ use sojourn_conformance::{Abilities, Message, Rig, System as Consumes, Wrong, de
 use sojourn_plan::{Channel, Decoder, NatsChannel, Tls};
 use sojourn_services::{Nats, NatsOptions, Service as _, USER, free_port};
 
+use crate::support::with_login;
 use crate::system::{Got, System};
-use crate::util::with_login;
 
 const SUBJECT: &str = "events.numbered";
 const STREAM: &str = "EVENTS";
@@ -52,7 +52,7 @@ impl NatsRig {
 
     fn settings(&self) -> NatsChannel {
         let stream = self.keeps.then_some(STREAM);
-        crate::util::channel(self.nats.port(), &[SUBJECT, "events.more.>"], stream)
+        crate::support::channel(self.nats.port(), &[SUBJECT, "events.more.>"], stream)
     }
 
     /// What the server's monitor says.

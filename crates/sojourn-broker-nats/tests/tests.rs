@@ -1,31 +1,31 @@
 //! The connector against a real server.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+/// What the tests are told in.
+mod support;
 /// A client that shares nothing with ours: the system under test, and the truth.
 mod system;
-/// What the tests are told in.
-mod util;
 
 /// How much waits.
-mod backlogs;
+mod backlog;
 /// The promises that every connector keeps.
 mod conformance;
 /// Members of groups.
-mod consumers;
+mod consume;
 /// Two servers' worth of what those promises are tried on.
 mod rig;
 
-/// Taps of core NATS.
-mod core_taps;
+/// Servers that die, connections that are cut or stall.
+mod breaks;
 /// What is told of what is wrong.
 mod errors;
-/// Passwords, tokens, keys, credentials, TLS.
-mod logins;
-/// Servers that die, connections that are cut or stall.
-mod outages;
 /// Publishing.
-mod publishing;
+mod publish;
 /// Reading again.
-mod replays;
+mod replay;
+/// Passwords, tokens, keys, credentials, TLS.
+mod security;
 /// Taps of streams.
-mod stream_taps;
+mod streams;
+/// Taps of core NATS.
+mod subjects;

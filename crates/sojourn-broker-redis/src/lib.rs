@@ -25,6 +25,7 @@ pub mod foreign;
 mod glob;
 mod id;
 mod info;
+mod provision;
 mod publish;
 mod replay;
 mod resp;
@@ -73,7 +74,7 @@ impl Connect for Redis {
     }
 
     fn provision(&self, channel: &Channel, group: &str) -> Result<(), BrokerError> {
-        consume::provision(settings(channel)?, group)
+        provision::provision(settings(channel)?, group)
     }
 
     fn backlog(&self, channel: &Channel) -> Result<Option<Box<dyn Backlog>>, BrokerError> {

@@ -6,7 +6,7 @@ use sojourn_broker::{Backlog, BrokerError, Figure, Reading};
 use sojourn_broker_redis::RedisBacklog;
 use sojourn_services::Redis;
 
-use crate::world::*;
+use crate::support::*;
 
 fn read(redis: &Redis, names: &[&str], groups: &[&str]) -> (Vec<Reading>, Option<BrokerError>) {
     let mut backlog = RedisBacklog::new(&streams(redis, names), &owned(groups)).unwrap();

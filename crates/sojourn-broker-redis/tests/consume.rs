@@ -7,7 +7,7 @@ use sojourn_broker::{Connect, Consumer};
 use sojourn_broker_redis::RedisConsumer;
 use sojourn_services::{Redis, Service};
 
-use crate::world::*;
+use crate::support::*;
 
 fn consume(consumer: &mut RedisConsumer, feed: &mut Feed, count: usize) {
     wait_until("all messages", || {

@@ -5,7 +5,7 @@ use sojourn_broker_redis::RedisTap;
 use sojourn_plan::RedisSource;
 use sojourn_services::{PASSWORD, Redis, Service, USER};
 
-use crate::world::*;
+use crate::support::*;
 
 #[test]
 fn a_server_that_does_not_tell_of_keys_is_an_error_with_the_line_to_run() {

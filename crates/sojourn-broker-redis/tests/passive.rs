@@ -5,7 +5,7 @@ use sojourn_broker::Backlog;
 use sojourn_broker_redis::{RedisBacklog, RedisTap};
 use sojourn_services::Redis;
 
-use crate::world::*;
+use crate::support::*;
 
 /// What two consumers of a group take and acknowledge, and what the server says afterwards.
 fn play(redis: &Redis, mut taps: Vec<RedisTap>) -> (Vec<String>, Vec<String>) {

@@ -11,7 +11,7 @@ use sojourn_clock::now_ns;
 use sojourn_plan::{RedisChannel, RedisSource, Secret};
 use sojourn_services::{CutProxy, Redis, Service};
 
-use crate::world::*;
+use crate::support::*;
 
 fn publisher(channel: &RedisChannel, queue_max: usize) -> RedisPublisher {
     let how = PublisherSettings { queue_max, ..PublisherSettings::default() };

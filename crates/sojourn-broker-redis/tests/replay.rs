@@ -6,7 +6,7 @@ use sojourn_broker::{PositionRange, Span, Tap};
 use sojourn_broker_redis::RedisTap;
 use sojourn_services::Redis;
 
-use crate::world::*;
+use crate::support::*;
 
 fn again(tap: &mut RedisTap, span: &Span) -> Result<Vec<String>, String> {
     let mut feed = Feed::default();

@@ -10,7 +10,7 @@ use sojourn_conformance::{Abilities, Message, Rig, System, Wrong, dead_address};
 use sojourn_plan::{Channel, RedisSource, Secret};
 use sojourn_services::{Redis, RedisOptions, Service};
 
-use crate::world::{add, as_user, channel_at, client, named, owned, run, with_field};
+use crate::support::{add, as_user, channel_at, client, named, owned, run, with_field};
 
 const STREAM: &str = "events.numbered";
 const GROUP: &str = "system";

@@ -5,7 +5,7 @@ use sojourn_broker_redis::RedisTap;
 use sojourn_plan::{RedisChannel, Secret};
 use sojourn_services::{PASSWORD, Redis, RedisOptions, Service, USER};
 
-use crate::world::*;
+use crate::support::*;
 
 fn refused(channel: &RedisChannel) -> BrokerError {
     let error = RedisTap::new(channel).and_then(|mut tap| tap.open().map(drop)).unwrap_err();

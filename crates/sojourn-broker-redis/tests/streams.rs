@@ -4,7 +4,7 @@ use sojourn_broker::Tap;
 use sojourn_broker_redis::RedisTap;
 use sojourn_services::Redis;
 
-use crate::world::*;
+use crate::support::*;
 
 #[test]
 fn entries_come_as_they_were_added_after_opening_and_only_those() {

@@ -3,7 +3,7 @@
 use sojourn_broker::Recovery;
 use sojourn_services::Redis;
 
-use crate::world::*;
+use crate::support::*;
 
 #[test]
 fn channels_and_patterns_come_once_whatever_overlaps() {

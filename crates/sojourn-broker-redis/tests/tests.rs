@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "clippy.toml allows it in tests, but not in their helpers")]
 
 mod backlog;
+mod breaks;
 mod conformance;
 mod consume;
-mod faults;
 mod keyspace;
 mod passive;
 mod publish;
@@ -13,4 +13,4 @@ mod rig;
 mod security;
 mod streams;
 mod subscriptions;
-mod world;
+mod support;

@@ -14,7 +14,7 @@ use sojourn_plan::{
 use sojourn_services::{Mosquitto, Service};
 use sojourn_testkit::{StreamMessage, StreamServer};
 
-use crate::common::at;
+use crate::support::at;
 
 const PATH: &str = "events/payments";
 const SECRET: &str = "s3cret-t0ken";

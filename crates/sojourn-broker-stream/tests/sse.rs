@@ -9,7 +9,7 @@ use sojourn_broker_stream::SseTap;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_plan::{Secret, SseChannel};
 
-use crate::common::{Keep, TICK, at, next_gap, poll_until};
+use crate::support::{Keep, TICK, at, next_gap, poll_until};
 
 const PLAIN: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: Text/Event-Stream; charset=utf-8\r\n\

@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod common;
 mod conformance;
 mod parser;
 mod rig;
 mod sse;
+mod support;
 mod websocket;

@@ -12,7 +12,7 @@ use sojourn_services::closed_port;
 use tungstenite::handshake::server::{Request, Response};
 use tungstenite::{Message, WebSocket};
 
-use crate::common::{Keep, TICK, at, next_gap, poll_until};
+use crate::support::{Keep, TICK, at, next_gap, poll_until};
 
 struct Peer {
     listener: TcpListener,

@@ -2,6 +2,7 @@
 //!
 //! Also a `#[test]`, so that `cargo test` alone finds an untidy file.
 
+mod connectors;
 mod crates;
 mod files;
 mod guide;
@@ -52,6 +53,7 @@ pub(crate) fn check() -> Result<(), String> {
 fn problems() -> Result<Vec<Problem>, String> {
     let files = files::read(&root())?;
     let mut problems = crates::problems(&root())?;
+    problems.extend(connectors::problems(&files));
     problems.extend(guide::problems(&files));
     for file in &files {
         if file.path.ends_with(".rs") {

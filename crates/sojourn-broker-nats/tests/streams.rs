@@ -5,8 +5,8 @@ use sojourn_broker::Tap as _;
 use sojourn_clock::SECOND_NS;
 use sojourn_services::{Nats, Service as _};
 
+use crate::support::{Keeper, PATIENCE_NS, open_error, poll_for, settle, tap};
 use crate::system::System;
-use crate::util::{Keeper, PATIENCE_NS, open_error, poll_for, settle, tap};
 
 #[test]
 fn messages_come_in_order_with_their_sequences() {
@@ -101,7 +101,7 @@ fn a_consumer_that_is_deleted_is_made_anew_and_nothing_is_lost() {
     system.ask(&format!("CONSUMER.DELETE.S.{name}"), json!({}));
     system.publish("s", b"2");
     system.flush();
-    let gap = crate::util::poll_gap(&mut tap, &mut keeper);
+    let gap = crate::support::poll_gap(&mut tap, &mut keeper);
     assert_eq!(gap.recovery, sojourn_broker::Recovery::Resumed { messages: 1 });
     assert_eq!(keeper.texts(), ["1", "2"]);
 }
@@ -112,7 +112,7 @@ fn a_work_queue_is_not_read_from() {
     let mut system = System::connect(nats.port());
     system.stream_with("Q", &["q"], json!({ "retention": "workqueue" }));
     system.durable("Q", "worker");
-    let error = open_error(&crate::util::channel(nats.port(), &["q"], Some("Q")));
+    let error = open_error(&crate::support::channel(nats.port(), &["q"], Some("Q")));
     assert!(error.hint.as_deref().unwrap().contains("work queue"), "{error:?}");
     // By the subject itself it can be listened to.
     let mut tap = tap(&nats, &["q"], None);

@@ -3,8 +3,8 @@
 use sojourn_broker::Tap as _;
 use sojourn_services::{Nats, Service as _};
 
+use crate::support::{Keeper, poll_for, settle, tap};
 use crate::system::System;
-use crate::util::{Keeper, poll_for, settle, tap};
 
 #[test]
 fn everything_after_open_and_nothing_before_it() {

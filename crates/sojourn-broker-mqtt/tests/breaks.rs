@@ -8,7 +8,7 @@ use sojourn_broker_mqtt::MqttTap;
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_services::{CutProxy, Mosquitto, Service};
 
-use crate::common::{
+use crate::support::{
     Keep, at_port, channel, each_way, opened, outcomes, poll_until, publish, publisher,
 };
 

@@ -8,8 +8,8 @@ use sojourn_broker_nats::NatsConsumer;
 use sojourn_clock::now_ns;
 use sojourn_services::{Nats, Service as _};
 
+use crate::support::{Keeper, PATIENCE_NS, channel};
 use crate::system::System;
-use crate::util::{Keeper, PATIENCE_NS, channel};
 
 const WAIT: Duration = Duration::from_millis(100);
 

@@ -5,8 +5,8 @@ use sojourn_broker::{Outcome, Publisher as _};
 use sojourn_clock::now_ns;
 use sojourn_services::{CutProxy, Nats, NatsOptions, Service as _};
 
+use crate::support::{channel, outcomes, publisher, with_login};
 use crate::system::System;
-use crate::util::{channel, outcomes, publisher, with_login};
 
 fn errors(outcomes: &[Outcome]) -> Vec<Option<&str>> {
     outcomes.iter().map(|outcome| outcome.error.as_deref()).collect()

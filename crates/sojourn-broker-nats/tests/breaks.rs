@@ -4,8 +4,8 @@ use sojourn_broker::{Recovery, Tap as _};
 use sojourn_clock::{SECOND_NS, now_ns};
 use sojourn_services::{CutProxy, Nats, Service as _};
 
+use crate::support::{Keeper, channel, opened, poll_for, poll_gap, poll_until};
 use crate::system::System;
-use crate::util::{Keeper, channel, opened, poll_for, poll_gap, poll_until};
 
 fn proxied(nats: &Nats) -> CutProxy {
     CutProxy::start(([127, 0, 0, 1], nats.port()).into()).unwrap()

@@ -6,8 +6,8 @@ use sojourn_broker::{Backlog as _, Figure, Reading};
 use sojourn_broker_nats::NatsBacklog;
 use sojourn_services::{Nats, Service as _};
 
+use crate::support::channel;
 use crate::system::System;
-use crate::util::channel;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -61,7 +61,7 @@ fn figures_are_what_the_test_put_there() {
     nats.kill();
     assert!(backlog.read(TIMEOUT, &mut Vec::new()).is_err());
     nats.restart().unwrap();
-    let deadline_ns = sojourn_clock::now_ns() + crate::util::PATIENCE_NS;
+    let deadline_ns = sojourn_clock::now_ns() + crate::support::PATIENCE_NS;
     let mut readings = Vec::new();
     while backlog.read(TIMEOUT, &mut readings).is_err() {
         readings.clear();

@@ -7,8 +7,8 @@ use sojourn_broker::{BrokerError, PositionRange, Span, Tap as _};
 use sojourn_broker_nats::NatsTap;
 use sojourn_services::{Nats, Service as _};
 
+use crate::support::{Keeper, poll_for, tap};
 use crate::system::System;
-use crate::util::{Keeper, poll_for, tap};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 

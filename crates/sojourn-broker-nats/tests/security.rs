@@ -9,7 +9,7 @@ use sojourn_broker_nats::NatsTap;
 use sojourn_plan::{NatsChannel, Tls};
 use sojourn_services::{Nats, NatsOptions, PASSWORD, Service as _, USER};
 
-use crate::util::{channel, open_error, opened, outcomes, publisher, with_login};
+use crate::support::{channel, open_error, opened, outcomes, publisher, with_login};
 
 fn check_refused(channel: &NatsChannel, says: &str) {
     let error = open_error(channel);
@@ -60,8 +60,8 @@ fn tls_right_and_wrong() {
         publisher.try_publish(token, "a", None, &[], &big).unwrap();
     }
     assert!(outcomes(&mut publisher, 20).iter().all(|outcome| outcome.error.is_none()));
-    let mut keeper = crate::util::Keeper::default();
-    crate::util::poll_for(&mut tap, &mut keeper, 20);
+    let mut keeper = crate::support::Keeper::default();
+    crate::support::poll_for(&mut tap, &mut keeper, 20);
     assert!(keeper.0.iter().all(|kept| kept.payload == big));
     let check = |trust: Tls, says: &[&str]| {
         let mut other = secure.clone();

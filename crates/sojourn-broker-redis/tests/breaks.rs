@@ -8,7 +8,7 @@ use sojourn_broker::{Recovery, Tap};
 use sojourn_plan::RedisSource;
 use sojourn_services::{CutProxy, Redis, Service};
 
-use crate::world::*;
+use crate::support::*;
 
 fn proxy(redis: &Redis) -> CutProxy {
     CutProxy::start(SocketAddr::from(([127, 0, 0, 1], redis.port()))).unwrap()
