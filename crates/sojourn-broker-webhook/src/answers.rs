@@ -1,4 +1,4 @@
-//! Which deliveries are answered as if they had failed.
+//! What deliveries are answered with, and which as if they had failed.
 //!
 //! Whether one fails is a function of the message and of how often it was delivered before: a
 //! repeated run fails the same ones. A message is known by its id in a header, else by its path and
@@ -9,9 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use aws_lc_rs::digest;
+use axum::body::Bytes;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
-use sojourn_broker::BrokerError;
-use sojourn_plan::{WebhookAnswer, WebhookChannel};
+use axum::response::{IntoResponse, Response};
+use sojourn_broker::{BrokerError, RawMessage, decode, select};
+use sojourn_plan::{Check, Decoder, WebhookAnswer, WebhookChannel};
+
+use crate::queue::message;
 
 /// Messages whose failed deliveries are remembered until one is answered well. Beyond, answers do
 /// not fail: rather fewer failures than wrong ones.
@@ -22,9 +27,43 @@ const IDS: [&str; 3] = ["webhook-id", "ce-id", "message-id"];
 /// What to answer, and how late.
 #[derive(Debug)]
 pub(crate) struct Answers {
-    well: StatusCode,
+    well: Answer,
     after: Duration,
     fail: Option<Failures>,
+    cases: Vec<(Vec<Check>, Answer)>,
+}
+
+/// A status, and a body of JSON.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    status: StatusCode,
+    json: Option<Bytes>,
+}
+
+impl Answer {
+    fn new(
+        webhook: &WebhookChannel,
+        number: u16,
+        json: Option<&serde_json::Value>,
+    ) -> Result<Self, BrokerError> {
+        let json = json.map(|json| Bytes::from(json.to_string()));
+        Ok(Self { status: status(webhook, number)?, json })
+    }
+}
+
+impl From<StatusCode> for Answer {
+    fn from(status: StatusCode) -> Self {
+        Self { status, json: None }
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        match self.json {
+            Some(json) => (self.status, [(CONTENT_TYPE, "application/json")], json).into_response(),
+            None => self.status.into_response(),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -40,7 +79,7 @@ struct Failures {
 impl Answers {
     /// From a channel's settings.
     pub(crate) fn new(webhook: &WebhookChannel) -> Result<Self, BrokerError> {
-        let WebhookAnswer { status: well, after_ns, fail } = &webhook.respond;
+        let WebhookAnswer { status: well, after_ns, fail, json, cases } = &webhook.respond;
         let fail = match fail {
             Some(fail) => Some(Failures {
                 status: status(webhook, fail.status)?,
@@ -51,7 +90,12 @@ impl Answers {
             }),
             None => None,
         };
-        Ok(Self { well: status(webhook, *well)?, after: Duration::from_nanos(*after_ns), fail })
+        let cases = cases.iter().map(|case| {
+            Ok((case.matches.clone(), Answer::new(webhook, case.status, case.json.as_ref())?))
+        });
+        let cases = cases.collect::<Result<_, BrokerError>>()?;
+        let well = Answer::new(webhook, *well, json.as_ref())?;
+        Ok(Self { well, after: Duration::from_nanos(*after_ns), fail, cases })
     }
 
     /// How long after receipt.
@@ -59,12 +103,23 @@ impl Answers {
         self.after
     }
 
-    /// The status for a delivery.
-    pub(crate) fn choose(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> StatusCode {
+    /// The answer to a delivery.
+    pub(crate) fn choose(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> Answer {
         match &self.fail {
-            Some(fail) if fail.fails(path, headers, body) => fail.status,
-            _ => self.well,
+            Some(fail) if fail.fails(path, headers, body) => fail.status.into(),
+            _ if self.cases.is_empty() => self.well.clone(),
+            _ => self.case(&message(0, path, headers, body)).unwrap_or(&self.well).clone(),
         }
+    }
+
+    /// The answer of the first case that fits. What can't be read has no values: only conditions
+    /// on what is absent, and on headers and path, hold of it.
+    fn case(&self, message: &RawMessage<'_>) -> Option<&Answer> {
+        let decoded = decode(&Decoder::Auto, message).unwrap_or_default();
+        let holds =
+            |check: &Check| check.test.holds(select(&check.selector, message, &decoded).as_ref());
+        let fitting = self.cases.iter().find(|(matches, _)| matches.iter().all(holds));
+        fitting.map(|(_, answer)| answer)
     }
 }
 
@@ -115,6 +170,9 @@ fn status(webhook: &WebhookChannel, status: u16) -> Result<StatusCode, BrokerErr
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+    use sojourn_plan::{JsonPath, Selector, Test, WebhookCase, WebhookFailures};
+
     use super::*;
 
     fn failures(share: f64, deliveries: u32, remembered_max: usize) -> Failures {
@@ -160,5 +218,52 @@ mod tests {
         assert!(failures.fails("/b", &none, b"x"));
         assert!(failures.fails("/a", &none, b"y"));
         assert!(!failures.fails("/a", &none, b"x"), "its second delivery");
+    }
+    /// An application of two steps, which is told what has been done and says what is next.
+    fn application() -> Answers {
+        let path = |text: &str| {
+            Selector::Body(JsonPath {
+                plain: None,
+                compiled: serde_json_path::JsonPath::parse(text).unwrap(),
+                text: text.to_owned(),
+            })
+        };
+        let absent =
+            |text: &str| Check { text: String::new(), selector: path(text), test: Test::Absent };
+        let case = |check, step: &str| WebhookCase {
+            matches: vec![check],
+            status: 206,
+            json: Some(json!([{ "op": "StepRun", "id": step }])),
+        };
+        let cases = vec![case(absent("$.steps.pay"), "pay"), case(absent("$.steps.ship"), "ship")];
+        let fail = WebhookFailures { status: 500, share: 1.0, deliveries: Some(1) };
+        let json = Some(json!("done"));
+        let respond = WebhookAnswer { json, cases, fail: Some(fail), ..WebhookAnswer::default() };
+        Answers::new(&WebhookChannel {
+            listen: String::new(),
+            path: String::new(),
+            respond,
+            signature: None,
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn the_first_case_that_fits_is_the_answer_and_a_failure_goes_before_all() {
+        let answers = application();
+        let answer = |steps: &str| {
+            let body = format!("{{\"steps\":{steps}}}");
+            let [failed, answered] =
+                [0; 2].map(|_| answers.choose("/", &HeaderMap::new(), body.as_bytes()));
+            assert_eq!((failed.status.as_u16(), failed.json), (500, None));
+            let json = answered.json.unwrap();
+            (answered.status.as_u16(), String::from_utf8(json.to_vec()).unwrap())
+        };
+        let next = |step| (206, format!("[{{\"op\":\"StepRun\",\"id\":\"{step}\"}}]"));
+        assert_eq!(answer("{}"), next("pay"));
+        assert_eq!(answer("{\"pay\":{}}"), next("ship"));
+        assert_eq!(answer("{\"ship\":1}"), next("pay"), "the first that fits");
+        assert_eq!(answer("{\"pay\":1,\"ship\":2}"), (200, "\"done\"".to_owned()));
+        assert_eq!(answer("not JSON"), next("pay"), "nothing is in what can't be read");
     }
 }

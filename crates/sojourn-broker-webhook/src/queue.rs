@@ -6,9 +6,28 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::HeaderMap;
+use sojourn_broker::RawMessage;
 use sojourn_clock::now_ns;
 
 use crate::config::Limits;
+
+/// A request as a message of the path's topic.
+pub(crate) fn message<'a>(
+    stamp_ns: u64,
+    path: &'a str,
+    headers: &'a HeaderMap,
+    body: &'a [u8],
+) -> RawMessage<'a> {
+    let pairs = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    RawMessage {
+        stamp_ns,
+        topic: path,
+        key: None,
+        headers: pairs.collect(),
+        payload: body,
+        position: None,
+    }
+}
 
 /// A request received in full.
 #[derive(Debug)]

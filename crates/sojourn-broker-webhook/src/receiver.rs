@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 
 use sojourn_clock::Anchor;
 
-use crate::answers::Answers;
+use crate::answers::{Answer, Answers};
 use crate::config::PathPattern;
 use crate::listener::BoundedListener;
 use crate::queue::{Body, Queue};
@@ -95,12 +95,12 @@ impl Drop for Ending {
     }
 }
 
-async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> StatusCode {
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Answer {
     if !endpoint.path.fits(request.uri().path()) {
-        return StatusCode::NOT_FOUND;
+        return StatusCode::NOT_FOUND.into();
     }
     if !matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH) {
-        return StatusCode::METHOD_NOT_ALLOWED;
+        return StatusCode::METHOD_NOT_ALLOWED.into();
     }
     let (parts, body) = request.into_parts();
     let declared = parts.headers.get(header::CONTENT_LENGTH);
@@ -108,7 +108,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Stat
     let answer = match receive(body, declared.unwrap_or(0), &endpoint.queue).await {
         Ok(body) => endpoint.take(parts, body),
         // The sender broke off: there is no event, and no one to read the answer.
-        Err(StatusCode::BAD_REQUEST) => return StatusCode::BAD_REQUEST,
+        Err(StatusCode::BAD_REQUEST) => return StatusCode::BAD_REQUEST.into(),
         Err(refusal) => Err(refusal),
     };
     match answer {
@@ -121,7 +121,7 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Stat
         }
         Err(refusal) => {
             endpoint.queue.count_refused();
-            refusal
+            refusal.into()
         }
     }
 }
@@ -129,13 +129,13 @@ async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Stat
 impl Endpoint {
     /// Queues a request received in full and chooses its answer; errs with the answer to one that
     /// the queue's bounds refuse.
-    fn take(&self, parts: Parts, body: Body) -> Result<StatusCode, StatusCode> {
+    fn take(&self, parts: Parts, body: Body) -> Result<Answer, StatusCode> {
         let path = parts.uri.path().to_owned();
         let problem = self.verifier.as_ref().and_then(|verifier| {
             verifier.verify(&parts.headers, body.bytes(), Anchor::now().unix_ns).err()
         });
         let answer = match problem {
-            Some(_) => StatusCode::UNAUTHORIZED,
+            Some(_) => StatusCode::UNAUTHORIZED.into(),
             None => self.answers.choose(&path, &parts.headers, body.bytes()),
         };
         let queued = self.queue.push(path, parts.headers, body, problem);

@@ -85,7 +85,8 @@ fn only_what_is_signed_is_an_event_and_the_rest_is_told() {
 fn failing_and_late_answers_are_events_all_the_same() {
     let fail = WebhookFailures { status: 503, share: 1.0, deliveries: Some(2) };
     let after_ns = 30 * MILLISECOND_NS;
-    let respond = WebhookAnswer { status: 202, after_ns, fail: Some(fail) };
+    let respond =
+        WebhookAnswer { status: 202, after_ns, fail: Some(fail), ..WebhookAnswer::default() };
     let (mut tap, address) = open(WebhookChannel { respond, ..settings("/*") });
     let began_ns = now_ns();
     let statuses = [0; 3].map(|_| post(address, "/", "webhook-id: a\r\n", "x"));

@@ -5,12 +5,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sojourn_broker::{BrokerError, RawMessage, Sink, Tap, TapInfo};
+use sojourn_broker::{BrokerError, Sink, Tap, TapInfo};
 use sojourn_plan::WebhookChannel;
 
 use crate::answers::Answers;
 use crate::config::{Limits, PathPattern};
-use crate::queue::{Queue, Received};
+use crate::queue::{Queue, Received, message};
 use crate::receiver::{Endpoint, Receiver};
 use crate::signature::Verifier;
 
@@ -87,15 +87,8 @@ impl Tap for WebhookTap {
         let oldest_ns = self.taken.front().map(|received| received.stamp_ns);
         self.behind_ns = oldest_ns.map_or(0, |oldest_ns| watermark_ns.saturating_sub(oldest_ns));
         for received in self.taken.drain(..) {
-            let headers = received.headers.iter();
-            let message = RawMessage {
-                stamp_ns: received.stamp_ns,
-                topic: &received.path,
-                key: None,
-                headers: headers.map(|(name, value)| (name.as_str(), value.as_bytes())).collect(),
-                payload: received.body.bytes(),
-                position: None,
-            };
+            let Received { stamp_ns, path, headers, body, .. } = &received;
+            let message = message(*stamp_ns, path, headers, body.bytes());
             match received.problem {
                 Some(problem) => sink.unacceptable(&message, problem),
                 None => sink.message(&message),

@@ -40,8 +40,8 @@ pub use channel::{
     AmqpChannel, AvroSchema, Channel, Connector, Decoder, KafkaChannel, MqttChannel, MqttVersion,
     NatsChannel, Outbox, PostgresChannel, PostgresSource, PostgresTable, ProtobufSchema,
     RedisChannel, RedisSource, SchemaRegistry, Secret, Server, SqsChannel, SqsCredentials,
-    SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer, WebhookChannel, WebhookFailures,
-    WebhookSignature,
+    SqsSource, SseChannel, Tls, WebSocketChannel, WebhookAnswer, WebhookCase, WebhookChannel,
+    WebhookFailures, WebhookSignature,
 };
 pub use clock::{CLOCKS_MAX, ClockRule, ulid_unix_ms};
 pub use declare::read_declared;

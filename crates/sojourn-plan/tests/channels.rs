@@ -1,5 +1,6 @@
 //! What channels become.
 
+use serde_json::json;
 use sojourn_plan::{
     Connector, Decoder, PostgresSource, PostgresTable, Secret, SqsSource, WebhookAnswer,
     WebhookFailures, WebhookSignature,
@@ -63,8 +64,9 @@ journeys:
         _ => panic!("a webhook"),
     };
     let fail = WebhookFailures { status: 503, share: 0.05, deliveries: Some(2) };
-    let respond = WebhookAnswer { status: 202, after_ns: S / 5, fail: Some(fail) };
-    assert_eq!(webhook(0).respond, respond);
+    let WebhookAnswer { status, after_ns, fail: fails, json, cases } = &webhook(0).respond;
+    assert_eq!((*status, *after_ns, fails.as_ref()), (202, S / 5, Some(&fail)));
+    assert!(json.is_none() && cases.is_empty());
     let secret = Secret::new("whsec_aHVudGVyMg==");
     let standard = WebhookSignature::Standard { secret, tolerance_ns: 300 * S };
     assert_eq!(webhook(0).signature, Some(standard));
@@ -78,6 +80,30 @@ journeys:
     for shown in [format!("{:?}", plan.channels), plan.text] {
         assert!(!shown.contains("hunter2") && !shown.contains("aHVudGVyMg"), "{shown}");
     }
+}
+
+#[test]
+fn a_webhook_that_answers_by_case() {
+    let plan = plan(&complete(
+        "\
+channels:
+  a:
+    webhook:
+      respond:
+        json: { done: true }
+        cases:
+          - { match: { $.step: a, $.n: { less: 3 } }, status: 206, json: [{ op: Next, id: b }] }
+          - { match: { header.X-Ping: { present: true } }, json: null }
+journeys:
+  j: { root: { http: GET / } }
+",
+    ));
+    let Connector::Webhook(webhook) = &plan.channels[0].connector else { panic!("a webhook") };
+    let WebhookAnswer { status, json, cases, .. } = &webhook.respond;
+    assert_eq!((*status, json.as_ref()), (200, Some(&json!({ "done": true }))));
+    let shown = cases.iter().map(|case| (case.matches.len(), case.status, case.json.clone()));
+    let next = json!([{ "op": "Next", "id": "b" }]);
+    assert_eq!(shown.collect::<Vec<_>>(), [(2, 206, Some(next)), (1, 200, Some(json!(null)))]);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub use redis::{RedisChannel, RedisSource};
 pub use server::{Secret, Server, Tls};
 pub use sqs::{SqsChannel, SqsCredentials, SqsSource};
 pub use stream::{SseChannel, WebSocketChannel};
-pub use webhook::{WebhookAnswer, WebhookChannel, WebhookFailures, WebhookSignature};
+pub use webhook::{WebhookAnswer, WebhookCase, WebhookChannel, WebhookFailures, WebhookSignature};
 
 /// A named channel.
 #[derive(Clone, Debug)]

@@ -1,9 +1,10 @@
 //! A receiver of webhooks.
 
 use super::Secret;
+use crate::Check;
 
 /// A receiver of webhooks.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WebhookChannel {
     /// Address to listen on, `127.0.0.1:9000`; port 0 takes a free one.
     pub listen: String,
@@ -16,7 +17,7 @@ pub struct WebhookChannel {
 }
 
 /// How a receiver answers.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct WebhookAnswer {
     /// Status to answer with.
     pub status: u16,
@@ -24,11 +25,26 @@ pub struct WebhookAnswer {
     pub after_ns: u64,
     /// Deliveries answered otherwise.
     pub fail: Option<WebhookFailures>,
+    /// The answer's body, if it has one.
+    pub json: Option<serde_json::Value>,
+    /// Answers to deliveries that fit one of these; the first that does counts.
+    pub cases: Vec<WebhookCase>,
+}
+
+/// How deliveries are answered that fit.
+#[derive(Clone, Debug)]
+pub struct WebhookCase {
+    /// Which deliveries: all of these hold.
+    pub matches: Vec<Check>,
+    /// Status to answer with.
+    pub status: u16,
+    /// The answer's body, if it has one.
+    pub json: Option<serde_json::Value>,
 }
 
 impl Default for WebhookAnswer {
     fn default() -> Self {
-        Self { status: 200, after_ns: 0, fail: None }
+        Self { status: 200, after_ns: 0, fail: None, json: None, cases: Vec::new() }
     }
 }
 

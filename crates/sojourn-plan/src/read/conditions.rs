@@ -224,26 +224,31 @@ fn status_in_range(node: &Node, selector: &Selector, problems: &mut Problems<'_>
 
 /// A value to compare with, as JSON.
 fn operand(node: &Node, problems: &mut Problems<'_>) -> Option<Value> {
+    let hint = "compare with a fixed value, or use `matches` or `present`";
+    fixed(node, ("a condition can't hold a template", hint), problems)
+}
+
+/// A value without templates, as JSON; what to say of one that has some, and the hint.
+pub(super) fn fixed(
+    node: &Node,
+    no_template: (&str, &str),
+    problems: &mut Problems<'_>,
+) -> Option<Value> {
     match &node.content {
         Content::Null => Some(Value::Null),
         Content::Scalar(scalar) if scalar.text.contains("{{") => {
-            problems.within(
-                node,
-                "{{",
-                "a condition can't hold a template",
-                Some("compare with a fixed value, or use `matches` or `present`".to_owned()),
-            );
+            problems.within(node, "{{", no_template.0, Some(no_template.1.to_owned()));
             None
         }
         Content::Scalar(scalar) => Some(scalar.value.clone()),
         Content::List(items) => items
             .iter()
-            .map(|item| operand(item, problems))
+            .map(|item| fixed(item, no_template, problems))
             .collect::<Option<Vec<_>>>()
             .map(Value::Array),
         Content::Map(entries) => entries
             .iter()
-            .map(|(key, value)| Some((key.name.clone(), operand(value, problems)?)))
+            .map(|(key, value)| Some((key.name.clone(), fixed(value, no_template, problems)?)))
             .collect::<Option<serde_json::Map<_, _>>>()
             .map(Value::Object),
     }

@@ -3,12 +3,21 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
-use crate::{Connector, Secret, WebhookAnswer, WebhookChannel, WebhookFailures, WebhookSignature};
+use serde_json::Value;
+
+use crate::{
+    Connector, Secret, WebhookAnswer, WebhookCase, WebhookChannel, WebhookFailures,
+    WebhookSignature,
+};
 
 use crate::read::Reader;
+use crate::read::conditions::{conditions, fixed};
 use crate::read::fields::{Fields, given_or};
 use crate::read::node::{Content, Node};
-use crate::read::shape::Kind::{Choice, Count, Duration, Either, Fraction, Map, Text};
+use crate::read::selectors::Place;
+use crate::read::shape::Kind::{
+    Any, Choice, Conditions, Count, Duration, Either, Fraction, List, Map, Text,
+};
 use crate::read::shape::{Field, Shape};
 
 /// Tolerance of timestamps, nanoseconds, that Standard Webhooks' own libraries have.
@@ -40,6 +49,30 @@ static RESPOND: Shape = Shape {
         Field::new("status", Count, "Status to answer with; 200 by default."),
         Field::new("after", Duration, "How long after receipt; at once by default."),
         Field::new("fail", Map(&FAIL), "Deliveries answered as if they had failed."),
+        Field::new(
+            "json",
+            Any,
+            "Body to answer with, as JSON, without templates; none by default.",
+        ),
+        Field::new(
+            "cases",
+            List(&Map(&CASE)),
+            "Answers to deliveries that fit, the first that does.",
+        ),
+    ],
+};
+
+static CASE: Shape = Shape {
+    name: "a webhook's case",
+    doc: "How deliveries are answered that fit.",
+    fields: &[
+        Field::new("match", Conditions, "Which deliveries.").required(),
+        Field::new("status", Count, "Status to answer with; 200 by default."),
+        Field::new(
+            "json",
+            Any,
+            "Body to answer with, as JSON, without templates; none by default.",
+        ),
     ],
 };
 
@@ -145,7 +178,30 @@ impl Reader<'_> {
             Some(after_ns)
         });
         let fail = given_or(fields.get("fail"), None, |node| self.webhook_fail(node).map(Some));
-        Some(WebhookAnswer { status: status?, after_ns: after_ns?, fail: fail? })
+        let json = self.webhook_json(&fields);
+        let cases = given_or(fields.get("cases"), Vec::new(), |node| {
+            let cases = self.problems.list(node)?;
+            cases.iter().map(|node| self.webhook_case(node)).collect()
+        });
+        let (status, json) = (status?, json?);
+        Some(WebhookAnswer { status, after_ns: after_ns?, fail: fail?, json, cases: cases? })
+    }
+
+    fn webhook_case(&mut self, node: &Node) -> Option<WebhookCase> {
+        let fields = Fields::of(node, &CASE, &mut self.problems)?;
+        let matches = conditions(fields.get("match")?, Place::Event, &mut self.problems);
+        let status = given_or(fields.get("status"), 200, |node| self.webhook_status(node));
+        let json = self.webhook_json(&fields);
+        Some(WebhookCase { matches, status: status?, json: json? })
+    }
+
+    /// The body of an answer, if there is to be one.
+    fn webhook_json(&mut self, fields: &Fields<'_>) -> Option<Option<Value>> {
+        given_or(fields.with_null("json"), None, |node| {
+            let hint = "an answer is the same for all; `cases` tell deliveries apart";
+            let no_template = ("a webhook's answer can't hold a template", hint);
+            fixed(node, no_template, &mut self.problems).map(Some)
+        })
     }
 
     fn webhook_fail(&mut self, node: &Node) -> Option<WebhookFailures> {
