@@ -6,12 +6,12 @@ use std::{
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
-        mpsc::channel,
     },
     thread::JoinHandle,
     time::Duration,
 };
 
+use crossbeam_channel::bounded;
 use sojourn_broker::{Publisher, PublisherSettings, RawMessage, Sink, Start};
 use sojourn_metrics::{SeriesPhase, names};
 use sojourn_plan::Channel;
@@ -71,7 +71,7 @@ impl Relay {
         let mut member = connector.consumer(orders, "billing", Start::Latest).unwrap();
         let mut publisher = connector.publisher(orders, PublisherSettings::default()).unwrap();
         publisher.ready(&[BILLED.to_owned()]).unwrap();
-        let (stop, (joined, is_there)) = (Arc::new(AtomicBool::new(false)), channel());
+        let (stop, (joined, is_there)) = (Arc::new(AtomicBool::new(false)), bounded(1));
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || {
             let (mut contexts, mut number) = (BTreeSet::new(), 0);
@@ -80,7 +80,7 @@ impl Relay {
                 member.consume(100, Duration::from_millis(5), &mut taken).unwrap();
                 if member.assigned() > 0 {
                     // Whoever waited has gone on after the first time.
-                    let _heard = joined.send(());
+                    let _heard = joined.try_send(());
                 }
                 for (payload, context) in taken.0 {
                     tell(&mut *publisher, number, &payload, passes_on(number).then_some(&context));
