@@ -59,6 +59,11 @@ impl KafkaRig {
         }
     }
 
+    /// Makes a further topic like its own.
+    pub(crate) fn create(&self, topic: &str) {
+        create_topic(&self.kafka.bootstrap(), topic, PARTITIONS, &[]);
+    }
+
     pub(crate) fn client(&self) -> ClientConfig {
         let mut config = ClientConfig::new();
         config.set("bootstrap.servers", self.kafka.bootstrap());

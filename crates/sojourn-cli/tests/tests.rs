@@ -6,6 +6,16 @@ mod attack;
 mod bad_input;
 mod beforehand;
 mod beside;
+#[cfg(all(
+    feature = "amqp",
+    feature = "kafka-tls",
+    feature = "mqtt",
+    feature = "nats",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqs"
+))]
+mod broker_roots;
 mod closed;
 mod command_line;
 mod common;
