@@ -22,7 +22,7 @@ use sojourn_testkit::services::{
 };
 
 use crate::common::{sns_topic, until};
-use run::{JOURNEYS, provision, rooted, with_connector};
+use run::{JOURNEYS, provision, rooted, rooted_with, with_connector};
 use witnesses::{
     NatsSubscriber, Psql, RedisSubscriber, nats_stream_length, rabbit_messages,
     redis_stream_length, sqs_queue_length,
@@ -60,6 +60,19 @@ fn of_kafka() {
         high - low
     });
     assert_eq!(kept.sum::<i64>(), JOURNEYS as i64);
+}
+
+/// Each generator publishes under an id of its own: under one, the broker would end all but the
+/// last.
+#[test]
+fn of_kafka_in_transactions_of_two_generators() {
+    let brokers = Kafka::shared().unwrap().bootstrap();
+    let settings = format!(
+        "kafka: {{ brokers: \"{brokers}\", topics: [roots.paid], \
+         properties: {{ transactional.id: roots }} }}"
+    );
+    provision(&settings, "");
+    rooted_with(&settings, &["--generators", "2"]);
 }
 
 fn kafka_client(brokers: &str, group: &str) -> BaseConsumer {

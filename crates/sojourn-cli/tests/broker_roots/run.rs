@@ -72,12 +72,18 @@ pub(super) struct Finished {
 /// Runs the plan with the real command: every message that was published came, once.
 #[track_caller]
 pub(super) fn rooted(settings: &str) -> Finished {
+    rooted_with(settings, &[])
+}
+
+/// The same with further words.
+#[track_caller]
+pub(super) fn rooted_with(settings: &str, further: &[&str]) -> Finished {
     let folder = temp_dir().unwrap();
     std::fs::write(folder.path().join("plan.yaml"), text(settings)).unwrap();
     let output = {
         let _turn = alone();
         let words = ["run", "plan.yaml", "--quiet", "--keep", "all", "--output", "run.sojourn"];
-        sojourn(words).in_dir(folder.path()).run().unwrap()
+        sojourn(words.iter().chain(further)).in_dir(folder.path()).run().unwrap()
     };
     let opened = RunFile::open(&folder.path().join("run.sojourn"));
     let file = opened.unwrap_or_else(|error| panic!("{error}: {output}"));
