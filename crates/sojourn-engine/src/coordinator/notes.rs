@@ -1,5 +1,6 @@
 //! Remarks on a run's figures: what they leave open.
 
+use sojourn_analysis::words::duration;
 use sojourn_ledger::Balance;
 use sojourn_metrics::{SeriesKey, SeriesPhase, Store, names};
 use sojourn_plan::{Model, Plan, Think, Until};
@@ -115,17 +116,22 @@ fn unsettled(plan: &Plan, store: &Store) -> Vec<String> {
                 SeriesPhase::Steady,
             );
             let p99_ns = store.trend(&key)?.quantile(0.99)?;
-            (warmup_ns < p99_ns).then(|| {
-                format!(
-                    "unsettled: the warm-up of {:.1} s is shorter than the p99 of {} ({:.1} s), so \
-                     the first steady journeys met an empty system",
-                    warmup_ns as f64 / 1e9,
-                    journey.name,
-                    p99_ns as f64 / 1e9
-                )
-            })
+            (warmup_ns < p99_ns).then(|| unsettled_by(&journey.name, warmup_ns, p99_ns))
         })
         .collect()
+}
+
+/// Of a journey whose p99 is longer than the warm-up, which may be by milliseconds.
+fn unsettled_by(journey: &str, warmup_ns: u64, p99_ns: u64) -> String {
+    let p99 = duration(p99_ns as f64);
+    let warmed = match warmup_ns {
+        0 => format!("there was no warm-up, and the p99 of {journey} is {p99}"),
+        _ => {
+            let warmup = duration(warmup_ns as f64);
+            format!("the warm-up of {warmup} is shorter than the p99 of {journey} ({p99})")
+        }
+    };
+    format!("unsettled: {warmed}, so the first steady journeys met an empty system")
 }
 
 #[cfg(test)]
@@ -148,6 +154,16 @@ mod tests {
         store.apply(&recorder.take(0, None)).unwrap();
         let note = log_dropped(&store).unwrap();
         assert!(note.starts_with("7 lines of session.log were dropped"), "{note}");
+    }
+
+    #[test]
+    fn a_warm_up_that_is_too_short_is_told_in_figures_that_differ() {
+        let without = unsettled_by("order", 0, 7_730_000);
+        let words = "there was no warm-up, and the p99 of order is 7.73 ms, so the first";
+        assert!(without.contains(words), "{without}");
+        let short = unsettled_by("order", 10_000_000, 14_600_000);
+        let words = "the warm-up of 10.0 ms is shorter than the p99 of order (14.6 ms), so";
+        assert!(short.contains(words), "{short}");
     }
 
     /// Whether answers that take 10 ms each, so many in a second, are told with Little's law.
