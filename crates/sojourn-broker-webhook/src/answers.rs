@@ -11,7 +11,7 @@ use std::time::Duration;
 use aws_lc_rs::digest;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use sojourn_broker::{BrokerError, RawMessage, decode, select};
 use sojourn_plan::{Check, Decoder, WebhookAnswer, WebhookChannel};
@@ -31,6 +31,7 @@ pub(crate) struct Answers {
     after: Duration,
     fail: Option<Failures>,
     cases: Vec<(Vec<Check>, Answer)>,
+    headers: HeaderMap,
 }
 
 /// A status, and a body of JSON.
@@ -79,7 +80,13 @@ struct Failures {
 impl Answers {
     /// From a channel's settings.
     pub(crate) fn new(webhook: &WebhookChannel) -> Result<Self, BrokerError> {
-        let WebhookAnswer { status: well, after_ns, fail, json, cases } = &webhook.respond;
+        let WebhookAnswer { status: well, after_ns, fail, headers, json, cases } = &webhook.respond;
+        let headers = headers.iter().map(|(name, value)| {
+            let unfit = || BrokerError::new(format!("webhook: header `{name}` can't be sent"));
+            let name = HeaderName::try_from(name).map_err(|_| unfit())?;
+            Ok((name, HeaderValue::try_from(value).map_err(|_| unfit())?))
+        });
+        let headers = headers.collect::<Result<_, BrokerError>>()?;
         let fail = match fail {
             Some(fail) => Some(Failures {
                 status: status(webhook, fail.status)?,
@@ -95,7 +102,12 @@ impl Answers {
         });
         let cases = cases.collect::<Result<_, BrokerError>>()?;
         let well = Answer::new(webhook, *well, json.as_ref())?;
-        Ok(Self { well, after: Duration::from_nanos(*after_ns), fail, cases })
+        Ok(Self { well, after: Duration::from_nanos(*after_ns), fail, cases, headers })
+    }
+
+    /// Headers of every answer.
+    pub(crate) fn headers(&self) -> HeaderMap {
+        self.headers.clone()
     }
 
     /// How long after receipt.

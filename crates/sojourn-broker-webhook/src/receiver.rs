@@ -11,7 +11,7 @@ use axum::Router;
 use axum::body::HttpBody;
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use tokio::sync::oneshot;
 
 use sojourn_clock::Anchor;
@@ -95,7 +95,12 @@ impl Drop for Ending {
     }
 }
 
-async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> Answer {
+async fn answer(State(endpoint): State<Arc<Endpoint>>, request: Request) -> (HeaderMap, Answer) {
+    let answer = answered(&endpoint, request).await;
+    (endpoint.answers.headers(), answer)
+}
+
+async fn answered(endpoint: &Endpoint, request: Request) -> Answer {
     if !endpoint.path.fits(request.uri().path()) {
         return StatusCode::NOT_FOUND.into();
     }

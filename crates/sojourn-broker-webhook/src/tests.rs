@@ -104,7 +104,8 @@ fn read(tap: &mut WebhookTap, count: usize) -> Vec<Seen> {
 #[test]
 fn an_answer_may_have_a_body() {
     let json = Some(serde_json::json!({ "next": ["a"] }));
-    let respond = WebhookAnswer { status: 206, json, ..WebhookAnswer::default() };
+    let headers = vec![("X-Sdk".to_owned(), "v1".to_owned())];
+    let respond = WebhookAnswer { status: 206, headers, json, ..WebhookAnswer::default() };
     let mut tap = WebhookTap::new(WebhookChannel { respond, ..settings("/*") });
     let mut stream = TcpStream::connect(tap.open().unwrap().address.unwrap()).unwrap();
     let request = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
@@ -113,6 +114,7 @@ fn an_answer_may_have_a_body() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 206 "), "{answer}");
     assert!(answer.to_lowercase().contains("\r\ncontent-type: application/json\r\n"), "{answer}");
+    assert!(answer.contains("\r\nx-sdk: v1\r\n"), "{answer}");
     assert!(answer.ends_with("\r\n\r\n{\"next\":[\"a\"]}"), "{answer}");
     assert_eq!(read(&mut tap, 1).len(), 1);
 }

@@ -64,9 +64,9 @@ journeys:
         _ => panic!("a webhook"),
     };
     let fail = WebhookFailures { status: 503, share: 0.05, deliveries: Some(2) };
-    let WebhookAnswer { status, after_ns, fail: fails, json, cases } = &webhook(0).respond;
+    let WebhookAnswer { status, after_ns, fail: fails, headers, json, cases } = &webhook(0).respond;
     assert_eq!((*status, *after_ns, fails.as_ref()), (202, S / 5, Some(&fail)));
-    assert!(json.is_none() && cases.is_empty());
+    assert!(headers.is_empty() && json.is_none() && cases.is_empty());
     let secret = Secret::new("whsec_aHVudGVyMg==");
     let standard = WebhookSignature::Standard { secret, tolerance_ns: 300 * S };
     assert_eq!(webhook(0).signature, Some(standard));
@@ -90,6 +90,7 @@ channels:
   a:
     webhook:
       respond:
+        headers: { X-Sdk: v1 }
         json: { done: true }
         cases:
           - { match: { $.step: a, $.n: { less: 3 } }, status: 206, json: [{ op: Next, id: b }] }
@@ -99,7 +100,8 @@ journeys:
 ",
     ));
     let Connector::Webhook(webhook) = &plan.channels[0].connector else { panic!("a webhook") };
-    let WebhookAnswer { status, json, cases, .. } = &webhook.respond;
+    let WebhookAnswer { status, headers, json, cases, .. } = &webhook.respond;
+    assert_eq!(*headers, [("X-Sdk".to_owned(), "v1".to_owned())]);
     assert_eq!((*status, json.as_ref()), (200, Some(&json!({ "done": true }))));
     let shown = cases.iter().map(|case| (case.matches.len(), case.status, case.json.clone()));
     let next = json!([{ "op": "Next", "id": "b" }]);

@@ -25,6 +25,8 @@ pub struct WebhookAnswer {
     pub after_ns: u64,
     /// Deliveries answered otherwise.
     pub fail: Option<WebhookFailures>,
+    /// Headers of every answer.
+    pub headers: Vec<(String, String)>,
     /// The answer's body, if it has one.
     pub json: Option<serde_json::Value>,
     /// Answers to deliveries that fit one of these; the first that does counts.
@@ -44,7 +46,14 @@ pub struct WebhookCase {
 
 impl Default for WebhookAnswer {
     fn default() -> Self {
-        Self { status: 200, after_ns: 0, fail: None, json: None, cases: Vec::new() }
+        Self {
+            status: 200,
+            after_ns: 0,
+            fail: None,
+            headers: Vec::new(),
+            json: None,
+            cases: Vec::new(),
+        }
     }
 }
 

@@ -12,11 +12,11 @@ use crate::{
 
 use crate::read::Reader;
 use crate::read::conditions::{conditions, fixed};
-use crate::read::fields::{Fields, given_or};
+use crate::read::fields::{Fields, given_or, shown};
 use crate::read::node::{Content, Node};
 use crate::read::selectors::Place;
 use crate::read::shape::Kind::{
-    Any, Choice, Conditions, Count, Duration, Either, Fraction, List, Map, Text,
+    Any, Choice, Conditions, Count, Duration, Either, Fraction, List, Map, Named, Text,
 };
 use crate::read::shape::{Field, Shape};
 
@@ -49,6 +49,7 @@ static RESPOND: Shape = Shape {
         Field::new("status", Count, "Status to answer with; 200 by default."),
         Field::new("after", Duration, "How long after receipt; at once by default."),
         Field::new("fail", Map(&FAIL), "Deliveries answered as if they had failed."),
+        Field::new("headers", Named(&Text), "Headers of every answer."),
         Field::new(
             "json",
             Any,
@@ -178,13 +179,33 @@ impl Reader<'_> {
             Some(after_ns)
         });
         let fail = given_or(fields.get("fail"), None, |node| self.webhook_fail(node).map(Some));
+        let headers = self.webhook_headers(&fields);
         let json = self.webhook_json(&fields);
         let cases = given_or(fields.get("cases"), Vec::new(), |node| {
             let cases = self.problems.list(node)?;
             cases.iter().map(|node| self.webhook_case(node)).collect()
         });
-        let (status, json) = (status?, json?);
-        Some(WebhookAnswer { status, after_ns: after_ns?, fail: fail?, json, cases: cases? })
+        let (status, after_ns, headers, json) = (status?, after_ns?, headers?, json?);
+        Some(WebhookAnswer { status, after_ns, fail: fail?, headers, json, cases: cases? })
+    }
+
+    fn webhook_headers(&mut self, fields: &Fields<'_>) -> Option<Vec<(String, String)>> {
+        let mut headers = Vec::new();
+        if let Some(node) = fields.get("headers") {
+            for (key, value) in self.problems.map(node)? {
+                let text = self.problems.text(value)?;
+                let is_plain = |c: char| c.is_ascii_graphic() || c == ' ';
+                if !is_header_name(&key.name) {
+                    let message = format!("`{}` is not a header's name", shown(&key.name));
+                    self.problems.at_byte(key.range.start, message, None);
+                } else if !text.chars().all(is_plain) {
+                    let message = format!("the header `{}` has more than plain text", key.name);
+                    self.problems.at(value, message, None);
+                }
+                headers.push((key.name.clone(), text.to_owned()));
+            }
+        }
+        Some(headers)
     }
 
     fn webhook_case(&mut self, node: &Node) -> Option<WebhookCase> {
@@ -260,8 +281,7 @@ impl Reader<'_> {
         let secret = fields.get("secret").and_then(|node| self.webhook_secret(node));
         let header = fields.get("header").and_then(|node| {
             let name = self.problems.text(node)?;
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
-            if name.is_empty() || !name.chars().all(is_plain) {
+            if !is_header_name(name) {
                 let message = format!("`{}` is not a header's name", self.problems.offending(node));
                 self.problems.at(node, message, Some("such as `X-Hub-Signature-256`".to_owned()));
                 return None;
@@ -285,6 +305,11 @@ impl Reader<'_> {
         }
         Some(Secret::new(text))
     }
+}
+
+fn is_header_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    !name.is_empty() && name.chars().all(is_plain)
 }
 
 /// What `webhook:` alone means.
