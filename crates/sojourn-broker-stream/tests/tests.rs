@@ -7,4 +7,5 @@ mod conformance;
 mod parser;
 mod rig;
 mod sse;
+mod tls;
 mod websocket;
