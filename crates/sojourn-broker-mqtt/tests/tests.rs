@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod client_id;
 mod codec;
 mod common;
 mod conformance;
