@@ -32,7 +32,9 @@ pub(crate) fn file_error(at: &str, error: &io::Error) -> BrokerError {
 pub(crate) fn explain(error: &io::Error) -> Option<(String, &'static str)> {
     let error = error.get_ref()?.downcast_ref::<Error>()?;
     let (words, hint) = match error {
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => (
+        Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => (
             "its certificate is signed by nobody we trust".to_owned(),
             "name the authority's certificate with `tls: { ca: FILE }`",
         ),

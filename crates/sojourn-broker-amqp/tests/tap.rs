@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-use sojourn_broker::{Publisher, PublisherSettings, RawMessage, Tap};
-use sojourn_broker_amqp::{AmqpPublisher, AmqpTap};
+use serde_json::{Value, json};
+use sojourn_broker::{Consumer, Publisher, PublisherSettings, RawMessage, Tap};
+use sojourn_broker_amqp::{AmqpConsumer, AmqpPublisher, AmqpTap};
 
 use crate::system::{Kept, System, channel, outcomes, rabbit, soon};
 
@@ -59,6 +59,39 @@ fn what_was_published_before_is_not_seen_and_everything_after_is() {
     soon("the tap's queue", || system.queues().iter().any(is_ours).then_some(()));
     drop(tap);
     soon("the end of the tap's queue", || (!system.queues().iter().any(is_ours)).then_some(()));
+}
+
+/// The tap's queue is exclusive, so that nobody else can take from it, and deletes itself. Both go
+/// with the connection, so each is asked for by itself.
+#[test]
+fn nobody_else_can_use_the_taps_queue_which_deletes_itself() {
+    let rabbit = rabbit();
+    let system = System::of(&rabbit);
+    system.exchange("t.own", "fanout");
+    let settings = channel(&rabbit, "t.own", &["#"]);
+    let mut tap = AmqpTap::new(&settings).unwrap();
+    tap.open().unwrap();
+    let bindings = || system.ask("GET", "exchanges/%2f/t.own/bindings/source", &Value::Null).1;
+    let name =
+        soon("the tap's binding", || bindings()[0]["destination"].as_str().map(str::to_owned));
+    let path = format!("queues/%2f/{name}");
+    let (status, queue) = system.ask("GET", &path, &Value::Null);
+    assert_eq!(status, 200, "{queue}");
+    assert_eq!((&queue["exclusive"], &queue["auto_delete"]), (&json!(true), &json!(true)));
+    // A queue that is neither, to be sure that the management would say so.
+    system.queue("t.own.q", "t.own", "#");
+    let (_, other) = system.ask("GET", "queues/%2f/t.own.q", &Value::Null);
+    assert_eq!((&other["exclusive"], &other["auto_delete"]), (&json!(false), &json!(false)));
+    let how = json!({"count": 1, "ackmode": "ack_requeue_false", "encoding": "auto"});
+    let (status, answer) = system.ask("POST", &format!("{path}/get"), &how);
+    assert!(status == 400 && answer.to_string().contains("RESOURCE_LOCKED"), "{status} {answer}");
+    let mut consumer = AmqpConsumer::new(&settings, &name).unwrap();
+    let mut kept = Kept::default();
+    let error = consumer.consume(1, Duration::from_secs(10), &mut kept).unwrap_err();
+    assert!(error.message.contains("RESOURCE_LOCKED"), "{error:?}");
+    system.publish("t.own", "k", &json!({}), "after all");
+    kept.until(&mut tap, 1);
+    assert_eq!(kept.texts(), ["after all"]);
 }
 
 #[test]
@@ -126,7 +159,7 @@ fn a_slow_reader_is_behind_and_misses_nothing() {
     }
     outcomes(&mut publisher, 20_000);
     let ready = || {
-        let (_, queues) = system.ask("GET", "queues", &serde_json::Value::Null);
+        let (_, queues) = system.ask("GET", "queues", &Value::Null);
         let queues = queues.as_array().unwrap().clone();
         let ours = queues.iter().find(|q| q["name"].as_str().unwrap().starts_with("amq.gen"));
         ours.and_then(|queue| queue["messages_ready"].as_u64()).filter(|ready| *ready > 0)

@@ -30,3 +30,18 @@ mod three {
         sojourn_conformance::publishers!(super::super::MqttRig::three());
     }
 }
+
+mod exactly_once {
+    mod five {
+        sojourn_conformance::taps!(super::super::MqttRig::five().exactly_once());
+    }
+
+    // What the versions have in common is tried with five.
+    mod three {
+        sojourn_conformance::promises!(
+            super::super::MqttRig::three().exactly_once();
+            a_server_killed_and_restarted,
+            a_connection_cut,
+        );
+    }
+}

@@ -18,15 +18,21 @@ const TOPIC: &str = "payments/1/events";
 pub(crate) struct MqttRig {
     mosquitto: Mosquitto,
     version: MqttVersion,
+    qos: u8,
 }
 
 impl MqttRig {
     pub(crate) fn five() -> Self {
-        Self { mosquitto: Mosquitto::start().unwrap(), version: MqttVersion::V5 }
+        Self { mosquitto: Mosquitto::start().unwrap(), version: MqttVersion::V5, qos: 1 }
     }
 
     pub(crate) fn three() -> Self {
         Self { version: MqttVersion::V3, ..Self::five() }
+    }
+
+    /// Each message exactly once, by the protocol's own word.
+    pub(crate) fn exactly_once(self) -> Self {
+        Self { qos: 2, ..self }
     }
 
     fn settings(&self) -> MqttChannel {
@@ -38,7 +44,7 @@ impl MqttRig {
         MqttChannel {
             server: Server { host, port, ..Server::default() },
             filters: vec![TOPIC.to_owned()],
-            qos: 1,
+            qos: self.qos,
             version: self.version,
             client_id: None,
         }

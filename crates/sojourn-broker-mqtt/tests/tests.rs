@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod breaks;
+mod client_id;
 mod codec;
 mod conformance;
 mod consume;

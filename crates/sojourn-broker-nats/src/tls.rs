@@ -21,7 +21,7 @@ pub(crate) fn hint(error: &Error, name: &str) -> Option<String> {
                  that it carries as `tls: {{ name: … }}`"
             )
         }
-        CertificateError::UnknownIssuer => {
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "its certificate is signed by nobody we trust: give its authority's certificate as \
              `tls: { ca: FILE }`"
                 .to_owned()

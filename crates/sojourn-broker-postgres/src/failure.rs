@@ -55,7 +55,7 @@ impl Failure {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
                 "`tls: { name: … }` names what its certificate carries, if it is not the host"
             }
-            CertificateError::UnknownIssuer => {
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
                 "`tls: { ca: FILE }` names the certificates of the authority to trust"
             }
             _ => "is the server's certificate still valid?",

@@ -4,6 +4,7 @@ mod notify {
     use crate::rig::{PostgresRig, Way};
 
     sojourn_conformance::taps!(PostgresRig::new(Way::Notify));
+    sojourn_conformance::publishers!(PostgresRig::new(Way::Notify));
 }
 
 mod table {
@@ -11,6 +12,7 @@ mod table {
 
     sojourn_conformance::taps!(PostgresRig::new(Way::Table));
     sojourn_conformance::publishers!(PostgresRig::new(Way::Table));
+    sojourn_conformance::backlogs!(PostgresRig::new(Way::Table));
 }
 
 mod publication {
@@ -24,6 +26,7 @@ mod publication {
         a_server_killed_and_restarted,
         a_connection_cut,
         a_connection_stalled,
+        a_link_that_is_slow,
         a_connection_gone_for_good,
         nobody_there,
         a_sink_that_stands_still,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sojourn_broker::Connect;
 use sojourn_broker_postgres::Postgres as Connector;
 use sojourn_conformance::{Abilities, Message, Rig, Seen, System, Wrong, dead_address};
-use sojourn_plan::{Channel, PostgresChannel, PostgresSource, Secret};
+use sojourn_plan::{Channel, Outbox, PostgresChannel, PostgresSource, Secret};
 use sojourn_services::{Postgres, Service, USER};
 
 use crate::support::{Database, Session, notify, plan_channel, polled, publication};
@@ -217,6 +217,17 @@ impl Rig for PostgresRig {
         let said = (self.way == Way::Table)
             .then(|| self.database.run("SELECT payload FROM outbox ORDER BY id"))?;
         Some(said.lines().filter_map(number).collect())
+    }
+
+    fn backlog(&self) -> Option<String> {
+        (self.way == Way::Table).then(|| "outbox".to_owned())
+    }
+
+    /// The outbox is no name of a backlog, which are replication slots here.
+    fn channel_with_backlog(&self, name: &str) -> Channel {
+        let waiting = Some("NOT relayed".to_owned());
+        let outbox = Outbox { table: name.to_owned(), waiting, written: None };
+        self.settings(|channel| channel.outbox = Some(outbox))
     }
 }
 

@@ -21,7 +21,9 @@ pub(crate) fn explain(error: &Error, host: &str) -> (String, String) {
             format!("its certificate is not for `{host}`"),
             "say which name it carries: `tls: { name: NAME }`".to_owned(),
         ),
-        Error::InvalidCertificate(CertificateError::UnknownIssuer) => (
+        Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => (
             "its certificate is signed by an authority that is not trusted here".to_owned(),
             "name the authority's certificate: `tls: { ca: FILE }`".to_owned(),
         ),

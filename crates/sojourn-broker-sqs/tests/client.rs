@@ -128,6 +128,28 @@ pub(crate) fn take(server: SocketAddr, url: &str, count: usize, wait_s: u64) -> 
     messages.iter().map(payload).collect()
 }
 
+/// The header `number` of all messages of a queue, in the order in which it gives them.
+#[track_caller]
+pub(crate) fn numbers_of(server: SocketAddr, url: &str) -> Vec<u64> {
+    let mut numbers = Vec::new();
+    loop {
+        let asked = json!({
+            "QueueUrl": url, "MaxNumberOfMessages": 10, "MessageAttributeNames": ["All"],
+        });
+        let answer = ask(server, "ReceiveMessage", &asked);
+        let messages = answer["Messages"].as_array().cloned().unwrap_or_default();
+        if messages.is_empty() {
+            return numbers;
+        }
+        for message in &messages {
+            let number = message["MessageAttributes"]["number"]["StringValue"].as_str().unwrap();
+            numbers.push(number.parse().unwrap());
+            let asked = json!({ "QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"] });
+            ask(server, "DeleteMessage", &asked);
+        }
+    }
+}
+
 /// What a queue says of its messages: how many can be taken, and how many are.
 #[track_caller]
 pub(crate) fn unacknowledged(server: SocketAddr, url: &str) -> Vec<(&'static str, u64)> {

@@ -1,13 +1,17 @@
 //! What only this connector does.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use serde_json::json;
 use sojourn_broker::{Connect, Consumer, Figure, RawMessage, Sink, Start, Tap};
 use sojourn_broker_sqs::{FEATURE, Sqs};
-use sojourn_conformance::{Message, Publishing, Rig, wait_until};
+use sojourn_clock::{SECOND_NS, now_ns};
+use sojourn_conformance::{Fate, Message, Publishing, Rig, wait_until};
 
-use crate::client::{ask, create, queues, send, take};
+use crate::before::{Request, answering, counting};
+use crate::client::{ask, create, numbers_of, queues, send, take};
 use crate::rig::{SqsRig, channel};
 
 type Headers = Vec<(String, Vec<u8>)>;
@@ -126,23 +130,80 @@ fn attributes_and_notifications() {
     }
 }
 
-/// One message of a batch that the server refuses fails; the others are there.
+/// Ten messages are one request.
+#[test]
+fn messages_go_in_batches() {
+    let rig = SqsRig::standard();
+    let (server, book) = counting(rig.address());
+    let mut sqs = rig.sqs("events", Some(server));
+    sqs.publish.clear();
+    let channel = channel(sqs);
+    // A busy machine may tear a batch apart.
+    wait_until("a batch of ten", || {
+        let mut publishing = Publishing::to(&Sqs, &channel, "events".to_owned(), 100);
+        publishing.ready().unwrap();
+        book.clear();
+        for number in 0..10 {
+            publishing.send(&Message::numbered(number)).unwrap();
+        }
+        publishing.settle();
+        assert_eq!(publishing.acked().len(), 10, "{:?}", publishing.failures());
+        assert!(book.of("SendMessage").is_empty());
+        let asked = book.of("SendMessageBatch");
+        let entries = |body: &String| {
+            let body: serde_json::Value = serde_json::from_str(body).unwrap();
+            body["Entries"].as_array().unwrap().len()
+        };
+        assert_eq!(asked.iter().map(entries).sum::<usize>(), 10);
+        asked.len() == 1
+    });
+}
+
+/// One message of a batch that the server refuses fails; the others are there. ElasticMQ refuses
+/// none alone, so a server before it does, in the words of SQS's documentation.
 #[test]
 fn a_part_of_a_batch_can_fail() {
     let mut rig = SqsRig::standard();
-    let mut publishing = Publishing::open(&rig, None, 100);
-    let mut messages: Vec<_> = (0..9).map(Message::numbered).collect();
-    messages[4].headers.push(("aws.forbidden".to_owned(), b"x".to_vec()));
-    for message in &messages {
-        publishing.send(message).unwrap();
+    let to = rig.address();
+    let server = answering(move |request| match request.action() {
+        Some("SendMessageBatch") => without_the_fifth(request, to),
+        _ => request.passed_on(to),
+    });
+    let mut sqs = rig.sqs("store", Some(server));
+    sqs.publish.clear();
+    let mut publishing = Publishing::to(&Sqs, &channel(sqs), "store".to_owned(), 100);
+    for number in 0..9 {
+        publishing.send(&Message::numbered(number)).unwrap();
     }
     publishing.settle();
+    assert_eq!(publishing.failures(), ["refused: InvalidMessageContents"]);
+    assert_eq!(publishing.fates[&4], Fate::Failed("refused: InvalidMessageContents".to_owned()));
     let mut stored = rig.stored().unwrap();
     stored.sort_unstable();
-    assert_eq!(stored, publishing.acked(), "{:?}", publishing.failures());
-    assert!(publishing.acked().len() >= 8);
+    assert_eq!(stored, [0, 1, 2, 3, 5, 6, 7, 8]);
+    assert_eq!(publishing.acked(), stored);
     let refused = publishing.send(&Message::with_payload(20, vec![0xff])).unwrap_err();
     assert!(refused.contains("UTF-8"), "{refused}");
+}
+
+/// The answer to a batch, of which message 4 is not passed on.
+fn without_the_fifth(request: &Request, to: SocketAddr) -> Option<Vec<u8>> {
+    let mut batch: serde_json::Value = serde_json::from_str(&request.body).unwrap();
+    let is_refused =
+        |entry: &serde_json::Value| entry["MessageAttributes"]["number"]["StringValue"] == "4";
+    let entries = batch["Entries"].as_array_mut().unwrap();
+    let refused: Vec<_> = entries.extract_if(.., |entry| is_refused(entry)).collect();
+    let mut answer = match entries.is_empty() {
+        true => json!({ "Successful": [] }),
+        false => ask(to, "SendMessageBatch", &batch),
+    };
+    let failed = refused.iter().map(
+        |entry| json!({ "Id": entry["Id"], "SenderFault": true, "Code": "InvalidMessageContents" }),
+    );
+    answer["Failed"] = failed.collect();
+    let body = answer.to_string();
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}", body.len());
+    Some(format!("{head}\r\nConnection: close\r\n\r\n{body}").into_bytes())
 }
 
 /// A queue that is not there is each message's outcome.
@@ -184,7 +245,6 @@ fn queues_are_provided() {
     assert_eq!(FEATURE, made.connector.word());
 }
 
-/// The group of a key keeps its order, and equal payloads are not taken for one.
 /// A message taken too often goes to the dead letter queue, whose depth is told as any queue's.
 #[test]
 fn what_is_in_flight_and_what_was_given_up_is_told() {
@@ -230,12 +290,14 @@ fn what_is_in_flight_and_what_was_given_up_is_told() {
 }
 
 /// Whether nothing waits in a queue.
-fn is_empty(server: std::net::SocketAddr, url: &str) -> bool {
+fn is_empty(server: SocketAddr, url: &str) -> bool {
     let asked = json!({ "QueueUrl": url, "AttributeNames": ["ApproximateNumberOfMessages"] });
     let answer = ask(server, "GetQueueAttributes", &asked);
     answer["Attributes"]["ApproximateNumberOfMessages"] == "0"
 }
 
+/// The group of a key keeps its order, and equal payloads are not taken for one: which message it
+/// is stands in a header alone.
 #[test]
 fn groups_keep_their_order() {
     let rig = SqsRig::fifo();
@@ -244,15 +306,41 @@ fn groups_keep_their_order() {
     sqs.publish.clear();
     let mut publishing = Publishing::to(&Sqs, &channel(sqs), "orders.fifo".to_owned(), 1_000);
     for number in 0..200 {
-        let mut message = Message::numbered(number);
-        message.payload = br#"{"same":true}"#.to_vec();
-        publishing.send(&message).unwrap();
+        let payload = br#"{"same":true}"#.to_vec();
+        publishing.send(&Message::with_payload(number, payload)).unwrap();
     }
     publishing.settle();
     assert_eq!(publishing.failures(), Vec::<String>::new());
-    let mut count = 0;
-    wait_until("all are there", || {
-        count += take(rig.address(), &url, 10, 0).len();
-        count == 200
-    });
+    let mut numbers = numbers_of(rig.address(), &url);
+    let mut last = BTreeMap::new();
+    for number in &numbers {
+        let before = last.insert(Message::numbered(*number).key, *number);
+        assert!(before.is_none_or(|before| before < *number), "{before:?} {number}: {numbers:?}");
+    }
+    assert_eq!(last.len(), 7, "several groups");
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..200).collect::<Vec<_>>());
+}
+
+/// Nothing comes, and the tap does not ask for it again and again: the server is told to wait.
+#[test]
+fn an_empty_queue_is_asked_seldom() {
+    let rig = SqsRig::standard();
+    let (server, book) = counting(rig.address());
+    let mut tap = rig.connector().tap(&rig.channel(Some(server))).unwrap();
+    tap.open().unwrap();
+    let mut seen = Seen::default();
+    book.clear();
+    let until_ns = now_ns() + 3 * SECOND_NS;
+    while now_ns() < until_ns {
+        tap.poll(Duration::from_millis(20), &mut seen).unwrap();
+    }
+    let asked = book.of("ReceiveMessage");
+    // Two at a time, a second each.
+    assert!((4..=10).contains(&asked.len()), "{}", asked.len());
+    for body in asked {
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(body["WaitTimeSeconds"], 1, "{body}");
+    }
+    assert!(seen.0.is_empty());
 }

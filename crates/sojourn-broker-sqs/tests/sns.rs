@@ -1,7 +1,6 @@
 //! Topics of a real server: what the tap makes and removes, what deliveries look like, publishing.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use sojourn_broker::{Connect, Start};
@@ -9,7 +8,7 @@ use sojourn_broker_sqs::Sqs;
 use sojourn_conformance::{Message, Publishing, Rig};
 use sojourn_plan::{SqsChannel, SqsSource};
 
-use crate::client::{ask, create, queues, take};
+use crate::client::{ask, create, numbers_of, queues, take};
 use crate::own::take_from;
 use crate::rig::channel;
 use crate::sns_client::{publish, query, subscribe, subscribed, texts};
@@ -208,27 +207,6 @@ fn groups_keep_their_order() {
     }
     numbers.sort_unstable();
     assert_eq!(numbers, (0..=60).chain([62]).collect::<Vec<_>>());
-}
-
-/// The header `number` of all messages of a queue, in the order in which it gives them.
-fn numbers_of(server: SocketAddr, url: &str) -> Vec<u64> {
-    let mut numbers = Vec::new();
-    loop {
-        let asked = json!({
-            "QueueUrl": url, "MaxNumberOfMessages": 10, "MessageAttributeNames": ["All"],
-        });
-        let answer = ask(server, "ReceiveMessage", &asked);
-        let messages = answer["Messages"].as_array().cloned().unwrap_or_default();
-        if messages.is_empty() {
-            return numbers;
-        }
-        for message in &messages {
-            let number = message["MessageAttributes"]["number"]["StringValue"].as_str().unwrap();
-            numbers.push(number.parse().unwrap());
-            let asked = json!({ "QueueUrl": url, "ReceiptHandle": message["ReceiptHandle"] });
-            ask(server, "DeleteMessage", &asked);
-        }
-    }
 }
 
 /// What a demo needs is made: the topic, and a queue for the group that gets its messages.

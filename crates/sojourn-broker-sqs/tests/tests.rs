@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod age;
+mod before;
 mod behind;
 mod client;
 mod conformance;
@@ -13,4 +14,5 @@ mod sns_client;
 mod sns_conformance;
 mod sns_keys;
 mod sns_rig;
+mod tls;
 mod topic;

@@ -3,8 +3,7 @@
 //! Before ElasticMQ stands a server of our own that answers SNS's requests as its documentation has
 //! them and passes SQS's on. What goes well is proven on a real server (`sns`).
 
-use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use sojourn_broker_sqs::Sqs;
 use sojourn_conformance::{Message, Publishing, Rig, wait_until};
 use sojourn_plan::{SqsChannel, SqsSource};
 
+use crate::before::answering;
 use crate::client::{queues, send};
 use crate::rig::{SqsRig, channel};
 
@@ -23,44 +23,17 @@ type Asked = Arc<Mutex<Vec<String>>>;
 
 /// The server; `refused`: an action that it refuses.
 fn topic_server(sqs: SocketAddr, refused: &'static str) -> (SocketAddr, Asked) {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let (address, asked) = (listener.local_addr().unwrap(), Asked::default());
+    let asked = Asked::default();
     let book = Arc::clone(&asked);
-    std::thread::spawn(move || {
-        for stream in listener.incoming().map_while(Result::ok) {
-            let book = Arc::clone(&book);
-            std::thread::spawn(move || serve(stream, sqs, refused, &book));
-        }
+    let address = answering(move |request| match request.action() {
+        Some(_) => request.passed_on(sqs),
+        None => answer(&request.body, refused, &book),
     });
     (address, asked)
 }
 
-/// One request of a connection, which is then closed.
-fn serve(mut stream: TcpStream, sqs: SocketAddr, refused: &str, asked: &Asked) -> Option<()> {
-    let mut request = Vec::new();
-    let mut buffer = [0; 4096];
-    let (head, body) = loop {
-        let text = String::from_utf8_lossy(&request).into_owned();
-        if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "))?;
-            if body.len() >= length.parse().ok()? {
-                break (head.to_owned(), body.to_owned());
-            }
-        }
-        match stream.read(&mut buffer).ok()? {
-            0 => return None,
-            count => request.extend_from_slice(&buffer[..count]),
-        }
-    };
-    if head.contains("x-amz-target") {
-        let mut server = TcpStream::connect(sqs).ok()?;
-        let request = format!("{head}\r\nConnection: close\r\n\r\n{body}");
-        server.write_all(request.as_bytes()).ok()?;
-        let mut answer = Vec::new();
-        server.read_to_end(&mut answer).ok()?;
-        return stream.write_all(&answer).ok();
-    }
-    asked.lock().unwrap().push(body.clone());
+fn answer(body: &str, refused: &str, asked: &Asked) -> Option<Vec<u8>> {
+    asked.lock().unwrap().push(body.to_owned());
     let action = body.split('&').find_map(|pair| pair.strip_prefix("Action="))?;
     let (status, text) = match action {
         action if action == refused => (
@@ -85,7 +58,7 @@ fn serve(mut stream: TcpStream, sqs: SocketAddr, refused: &str, asked: &Asked) -
         "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}",
         text.len()
     );
-    stream.write_all(answer.as_bytes()).ok()
+    Some(answer.into_bytes())
 }
 
 fn topic(server: SocketAddr) -> SqsChannel {

@@ -1,10 +1,14 @@
 //! What both requests have in common: where they go, and headers without line ends in them.
 
+use std::io;
+
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sojourn_broker::BrokerError;
 use sojourn_plan::{Secret, Server};
 use sojourn_socket::Endpoint;
+
+use crate::tap::Lost;
 
 /// A GET to be made again and again.
 #[derive(Clone, Debug)]
@@ -71,6 +75,23 @@ impl Request {
             (500.., _) => error.with_hint("the server's own log, or that of a proxy, says why"),
             _ => error.with_hint("is the URL that of the stream, with its path?"),
         }
+    }
+
+    /// The connection broke before there was an answer.
+    pub(crate) fn broken(&self, error: &io::Error, when: &str) -> BrokerError {
+        let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+        // Since TLS 1.3 a server judges its client when the handshake is over for the client.
+        if let Some(rustls::Error::AlertReceived(alert)) = tls {
+            return self
+                .endpoint
+                .error(&format!("TLS failed: the server says {alert:?}"))
+                .with_hint(
+                    "does it ask for a client's certificate? Give one that it takes as `cert` and \
+                 `key` in `tls`",
+                );
+        }
+        let Lost(why) = Lost::from(io::Error::from(error.kind()));
+        self.unanswered(&format!("{why}{when}"))
     }
 
     /// There was no answer that could be read.

@@ -97,10 +97,7 @@ impl Settings {
             Error::Io(error) if error.kind() == ErrorKind::TimedOut => {
                 self.request.unanswered("no answer to the handshake in time")
             }
-            Error::Io(error) => {
-                let Lost(why) = Lost::from(io::Error::from(error.kind()));
-                self.request.unanswered(&format!("{why} in the handshake"))
-            }
+            Error::Io(error) => self.request.broken(error, " in the handshake"),
             error => endpoint
                 .error(&format!("{shown}: no WebSocket: {error}"))
                 .with_hint("is it a WebSocket, and are `protocols` the ones it speaks?"),

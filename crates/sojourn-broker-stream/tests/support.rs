@@ -47,7 +47,11 @@ impl Sink for Keep {
     }
 }
 
-pub(crate) fn poll_until<T: Tap>(tap: &mut T, keep: &mut Keep, until: impl Fn(&T, &Keep) -> bool) {
+pub(crate) fn poll_until<T: Tap + ?Sized>(
+    tap: &mut T,
+    keep: &mut Keep,
+    until: impl Fn(&T, &Keep) -> bool,
+) {
     let deadline_ns = now_ns() + PATIENCE_NS;
     while !until(tap, keep) {
         assert!(now_ns() < deadline_ns, "it does not come: {} so far", keep.0.len());

@@ -7,4 +7,5 @@ mod parser;
 mod rig;
 mod sse;
 mod support;
+mod tls;
 mod websocket;

@@ -8,14 +8,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use sojourn_testkit::services::{
-    CutProxy, ElasticMq, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres, RabbitMq,
-    Redis, Service, USER,
+    CutProxy, ElasticMq, Fauxqs, Kafka, Mosquitto, Moto, Nats, NatsOptions, PASSWORD, Postgres,
+    RabbitMq, Redis, Service, USER,
 };
 use sojourn_testkit::{
-    MisbehavingServer, Misbehaviour, StreamServer, closed_port, sojourn, temp_dir,
+    MisbehavingServer, Misbehaviour, StreamServer, TlsFront, closed_port, sojourn, temp_dir,
 };
 
-use crate::common::answer;
+use crate::common::{answer, sns_topic};
 
 /// The wrong password.
 const WRONG: &str = "hunter2-hunter2";
@@ -102,12 +102,15 @@ fn authority(server: &dyn Service) -> PathBuf {
 
 /// Settings of TLS that trust the server, by a name that it does not have.
 fn by_another_name(server: &dyn Service) -> String {
-    format!("tls: {{ ca: {}, name: {ELSEWHERE} }}", authority(server).display())
+    named_elsewhere(&authority(server))
+}
+
+fn named_elsewhere(ca: &Path) -> String {
+    format!("tls: {{ ca: {}, name: {ELSEWHERE} }}", ca.display())
 }
 
 /// The same server at 127.0.0.2, which is this machine too and not in its certificate.
-fn at_another_address(port: &str) -> CutProxy {
-    let port: u16 = port.parse().unwrap();
+fn at_another_address(port: u16) -> CutProxy {
     let of = |last| SocketAddr::from(([127, 0, 0, last], port));
     CutProxy::start_at(of(2), of(1)).unwrap()
 }
@@ -143,7 +146,7 @@ fn of_kafka() {
     let kafka = Kafka::shared().unwrap();
     let (open, guarded) = (kafka.bootstrap(), kafka.bootstrap_with_password());
     let secure = kafka.bootstrap_tls();
-    let elsewhere = at_another_address(port(&secure));
+    let elsewhere = at_another_address(port(&secure).parse().unwrap());
     let ca = authority(&*kafka);
     let wrong = [
         Wrong {
@@ -290,6 +293,18 @@ fn of_sqs_a_missing_queue() {
     refused("sqs", &[], &wrong);
 }
 
+#[test]
+fn of_sns_a_missing_topic() {
+    let server = Fauxqs::start().unwrap();
+    let endpoint = server.url();
+    let wrong = [Wrong {
+        what: "the topic",
+        channel: sns_topic(&server, "wrong-absent"),
+        says: &[": sns at ", address(&endpoint), "no topic", "wrong-absent"],
+    }];
+    refused("sqs", &[], &wrong);
+}
+
 /// Keys are checked by Moto alone. It is told so for this test, so it is a server of its own.
 #[test]
 fn of_sqs_wrong_keys() {
@@ -313,19 +328,30 @@ fn of_sqs_wrong_keys() {
     refused("sqs", &[], &wrong);
 }
 
-/// Neither stand-in speaks TLS; whose certificate has another name is found out before a word of
-/// SQS, so any server with one will do.
+/// No server of SQS or SNS here speaks TLS itself: AWS's is ended before them, too.
 #[test]
 fn of_sqs_another_name() {
-    let mosquitto = Mosquitto::start().unwrap();
-    let elsewhere = at_another_address(port(&mosquitto.url_tls()));
+    let (queues, topics) = (ElasticMq::shared().unwrap(), Fauxqs::start().unwrap());
+    let at_home = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
+    let front = TlsFront::before(at_home(queues.port())).unwrap();
+    let elsewhere = at_another_address(front.port());
     let place = elsewhere.address().to_string();
     let wrong = [Wrong {
-        what: "the name in the certificate",
+        what: "the name in the certificate, of a queue",
         channel: format!("{{ endpoint: \"https://{place}\", queue: wrong, region: us-east-1 }}"),
         says: &[&place, "certificate", "name"],
     }];
-    refused("sqs", &[("AWS_CA_BUNDLE", &authority(&mosquitto))], &wrong);
+    refused("sqs", &[("AWS_CA_BUNDLE", front.ca_file())], &wrong);
+    let front = TlsFront::before(at_home(topics.port())).unwrap();
+    let elsewhere = at_another_address(front.port());
+    let place = elsewhere.address().to_string();
+    let channel = sns_topic(&topics, "wrong").replace(&topics.url(), &format!("https://{place}"));
+    let wrong = [Wrong {
+        what: "the name in the certificate, of a topic",
+        channel,
+        says: &[&place, "certificate", "name"],
+    }];
+    refused("sqs", &[("AWS_CA_BUNDLE", front.ca_file())], &wrong);
 }
 
 #[test]
@@ -338,22 +364,22 @@ fn of_websocket() {
     of_streams("websocket", ["ws", "wss"]);
 }
 
-/// Streams of HTTP: whose certificate has another name is found out before a word of them, so any
-/// server with one will do.
+/// Streams of HTTP, over TLS behind what ends it.
 fn of_streams(broker: &str, [plain, secure]: [&str; 2]) {
     let streams = StreamServer::start().unwrap();
     let guarded = MisbehavingServer::in_sequence(&[Misbehaviour::Status(403)]).unwrap();
     let website = MisbehavingServer::in_sequence(&[Misbehaviour::Status(200)]).unwrap();
+    let front = TlsFront::before(streams.address()).unwrap();
     let mosquitto = Mosquitto::start().unwrap();
     let there = streams.address().to_string();
     let (guarded, website) = (guarded.address().to_string(), website.address().to_string());
     let other = address(&mosquitto.url()).to_owned();
-    let tls_port = port(&mosquitto.url_tls()).to_owned();
+    let tls_port = front.port().to_string();
     let nobody = format!("127.0.0.1:{}", closed_port().unwrap());
     let headers = format!("headers: {{ Authorization: \"Bearer {WRONG}\" }}");
     let of =
         |place: &str, path: &str| format!("{{ url: \"{plain}://{place}/{path}\", {headers} }}");
-    let tls = by_another_name(&mosquitto);
+    let tls = named_elsewhere(front.ca_file());
     // What is said of a server of HTTP without such a stream.
     let no_stream = if broker == "sse" { "sends no events" } else { "answers 200" };
     let wrong = [

@@ -13,8 +13,7 @@ use crate::patience::wait_for;
 pub fn the_backlog_is_what_waits(rig: &mut dyn Rig) {
     let Some(name) = rig.backlog() else { return };
     let mut system = rig.system().unwrap();
-    let mut channel = rig.channel(None);
-    channel.backlog = vec![name.clone()];
+    let channel = rig.channel_with_backlog(&name);
     let mut backlog = rig.connector().backlog(&channel).unwrap().unwrap();
     let mut read = |expected: f64| {
         let mut last = Vec::new();
@@ -41,7 +40,7 @@ pub fn the_backlog_is_what_waits(rig: &mut dyn Rig) {
     assert_eq!(system.take(15).len(), 15);
     read(0.0);
     // A name that the broker does not know.
-    channel.backlog = vec!["no-such-name-anywhere".to_owned()];
+    let channel = rig.channel_with_backlog("no-such-name-anywhere");
     let asked = rig.connector().backlog(&channel).map(|backlog| backlog.unwrap());
     let mut readings = Vec::new();
     let read = asked.and_then(|mut backlog| backlog.read(Duration::from_secs(5), &mut readings));
@@ -56,8 +55,7 @@ pub fn the_backlog_is_what_waits(rig: &mut dyn Rig) {
 pub fn the_backlog_outlives_a_restart(rig: &mut dyn Rig) {
     let Some(name) = rig.backlog() else { return };
     let system = rig.system().unwrap();
-    let mut channel = rig.channel(None);
-    channel.backlog = vec![name.clone()];
+    let channel = rig.channel_with_backlog(&name);
     let mut backlog = rig.connector().backlog(&channel).unwrap().unwrap();
     let mut readings = Vec::new();
     wait_for("a first reading", || {

@@ -84,6 +84,11 @@ pub trait Rig {
     fn backlog(&self) -> Option<String> {
         None
     }
+
+    /// A channel that is asked for the backlog of this name alone.
+    fn channel_with_backlog(&self, name: &str) -> Channel {
+        Channel { backlog: vec![name.to_owned()], ..self.channel(None) }
+    }
 }
 
 /// A consumer that belongs to the system under test: by the broker's own client, not the

@@ -20,15 +20,21 @@ pub struct ClientFiles {
 
 /// Files in PEM: the authority, the server's certificate and its key (PKCS#8, without password).
 #[derive(Debug, Clone)]
-pub(crate) struct Certificates {
-    pub(crate) ca: PathBuf,
-    pub(crate) server: PathBuf,
-    pub(crate) key: PathBuf,
+pub struct Certificates {
+    /// The authority's certificate.
+    pub ca: PathBuf,
+    /// The server's certificate.
+    pub server: PathBuf,
+    /// Its key.
+    pub key: PathBuf,
 }
 
 impl Certificates {
     /// Makes them in this folder, valid for a month, for `localhost` and 127.0.0.1.
-    pub(crate) fn make(folder: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// There is no `openssl`, or the folder cannot be written.
+    pub fn make(folder: &Path) -> io::Result<Self> {
         let files = Self {
             ca: folder.join("ca.pem"),
             server: folder.join("server.pem"),
@@ -49,12 +55,17 @@ impl Certificates {
     }
 
     /// Makes a client's certificate by the authority in this folder.
-    pub(crate) fn client(folder: &Path) -> io::Result<ClientFiles> {
+    ///
+    /// # Errors
+    /// As for [`Self::make`].
+    pub fn client(folder: &Path) -> io::Result<ClientFiles> {
         run(folder, &format!("req {KEY} -keyout client.key -out client.csr -subj /CN=client"))?;
+        // Without an extension it would be of X.509's first version, which not everybody reads.
+        std::fs::write(folder.join("use.txt"), "extendedKeyUsage=clientAuth\n")?;
         run(
             folder,
             "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out client.pem \
-             -days 30",
+             -days 30 -extfile use.txt",
         )?;
         Ok(ClientFiles { certificate: folder.join("client.pem"), key: folder.join("client.key") })
     }

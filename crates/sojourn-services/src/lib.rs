@@ -57,7 +57,7 @@ mod shared;
 mod statsd;
 mod wheels;
 
-pub use certificates::ClientFiles;
+pub use certificates::{Certificates, ClientFiles};
 pub use cut_proxy::{CutProxy, Figures};
 pub use dnsmasq::{DnsZone, Dnsmasq};
 pub use elasticmq::ElasticMq;

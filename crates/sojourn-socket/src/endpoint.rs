@@ -120,7 +120,9 @@ impl Endpoint {
                 | CertificateError::NotValidForNameContext { .. } => self
                     .error(&format!("its certificate does not carry the name `{shown}`"))
                     .with_hint("give the name that it carries as `name` in `tls`"),
-                CertificateError::UnknownIssuer => self
+                // Of another authority of the same name, such as one that was made anew, it is the
+                // signature that is wrong.
+                CertificateError::UnknownIssuer | CertificateError::BadSignature => self
                     .error("its certificate is signed by nobody who is trusted here")
                     .with_hint("give the certificate of its authority as `ca` in `tls`"),
                 problem => self.error(&format!("its certificate is refused: {problem}")),

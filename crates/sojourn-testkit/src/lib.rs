@@ -11,6 +11,7 @@
 //! - [`FreezingServer`]: answers at once, but does nothing at all during given windows.
 //! - [`MisbehavingServer`]: closes, resets, stays silent, truncates, dribbles, talks nonsense.
 //! - [`StreamServer`]: WebSockets and server-sent events, to whoever is connected.
+//! - [`TlsFront`]: TLS before a server that speaks none.
 //! - [`Server`] with a [`Responder`]: what they are made of, for a peer that a test needs once.
 //! - [`services`]: real brokers and databases, on free ports, and a proxy that cuts them off.
 //! - [`sojourn`]: runs the real binary in a folder and hands back what it printed.
@@ -31,6 +32,7 @@ mod server;
 mod simulated;
 mod stream_server;
 pub mod theory;
+mod tls_front;
 
 pub use command::{Output, Program, Running, sojourn, sojourn_path};
 pub use freezing_server::{FreezingServer, Window};
@@ -43,3 +45,4 @@ pub use sojourn_mock::{
 };
 pub use sojourn_services as services;
 pub use stream_server::{StreamMessage, StreamServer};
+pub use tls_front::TlsFront;

@@ -18,3 +18,6 @@ mod program;
 
 // The queue's answers against its truth.
 mod queue;
+
+// TLS before a server that speaks none.
+mod tls_front;

@@ -99,37 +99,35 @@ impl Settings {
 
 /// Reads until the head is there; what came behind it is returned too.
 fn await_head(
+    request: &Request,
     socket: &mut Socket,
     buffer: &mut [u8],
     deadline_ns: u64,
-) -> Result<(Head, Vec<u8>), String> {
+) -> Result<(Head, Vec<u8>), BrokerError> {
     let mut bytes = Vec::new();
     loop {
         match socket.read(buffer) {
-            Ok(0) => return Err("the connection was closed".to_owned()),
+            Ok(0) => return Err(request.unanswered("the connection was closed")),
             Ok(count) => {
                 bytes.extend_from_slice(&buffer[..count]);
-                if let Some(head) = read_head(&bytes)? {
+                if let Some(head) = read_head(&bytes).map_err(|why| request.unanswered(&why))? {
                     bytes.drain(..head.length);
                     return Ok((head, bytes));
                 }
                 if bytes.len() > HEAD_BYTES_MAX {
-                    return Err("a head of more than 64 KiB".to_owned());
+                    return Err(request.unanswered("a head of more than 64 KiB"));
                 }
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let left_ns = deadline_ns.saturating_sub(now_ns());
                 if left_ns == 0 {
-                    return Err("no answer in time".to_owned());
+                    return Err(request.unanswered("no answer in time"));
                 }
                 let waited = socket.wait(false, Duration::from_nanos(left_ns), None);
-                waited.map_err(|error| error.to_string())?;
+                waited.map_err(|error| request.broken(&error, ""))?;
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => {
-                let Lost(why) = error.into();
-                return Err(why);
-            }
+            Err(error) => return Err(request.broken(&error, "")),
         }
     }
 }
@@ -195,13 +193,12 @@ impl Stream for Connection {
         let endpoint = &settings.request.endpoint;
         let deadline_ns = now_ns() + OPEN_NS_MAX;
         let mut socket = endpoint.connect(deadline_ns)?;
-        socket.write_all_until(&settings.head(&memory.last_id), deadline_ns).map_err(|error| {
-            let Lost(why) = error.into();
-            settings.request.unanswered(&why)
-        })?;
+        let request = &settings.request;
+        socket
+            .write_all_until(&settings.head(&memory.last_id), deadline_ns)
+            .map_err(|error| request.broken(&error, ""))?;
         let mut buffer = vec![0; CHUNK_BYTES];
-        let (head, early) = await_head(&mut socket, &mut buffer, deadline_ns)
-            .map_err(|why| settings.request.unanswered(&why))?;
+        let (head, early) = await_head(request, &mut socket, &mut buffer, deadline_ns)?;
         settings.check(&head)?;
         Ok(Self {
             socket,
