@@ -1,6 +1,7 @@
 //! The recipe for event queues, against a queue whose log is the truth.
 
 mod again;
+mod asked;
 mod batches;
 mod clocks;
 mod limits;
@@ -21,6 +22,8 @@ const STAGES: [&str; 3] = ["started", "charged", "finished"];
 /// What differs from run to run.
 #[derive(Clone, Copy)]
 struct Case {
+    example: &'static str,
+    asks: bool,
     concurrency: usize,
     throttle_ns: u64,
     dedup: bool,
@@ -40,6 +43,8 @@ struct Case {
 }
 
 const CASE: Case = Case {
+    example: EXAMPLE,
+    asks: false,
     concurrency: 4,
     throttle_ns: 0,
     dedup: true,
@@ -67,6 +72,7 @@ fn observe(case: Case) -> (Run, Log) {
         runs: case.runs,
         refuse_every: case.refuse_every,
         lose_every: case.lose_every,
+        asks: case.asks,
         clock: case.clock,
     };
     let simulator = Simulator::start(&settings);
@@ -82,8 +88,10 @@ fn observe(case: Case) -> (Run, Log) {
         ("STARTS", case.stated.1),
     ];
     let example = match case.journey {
-        "" => EXAMPLE.to_owned(),
-        journey => EXAMPLE.replace("- { arrivals:", &format!("- {{ journey: {journey}, arrivals:")),
+        "" => case.example.to_owned(),
+        journey => {
+            case.example.replace("- { arrivals:", &format!("- {{ journey: {journey}, arrivals:"))
+        }
     };
     let example = example.replace("within: 30s", &format!("within: {}", case.within));
     // The machine that runs tests is busy: what a run claims is compared with the log instead.

@@ -22,6 +22,7 @@ use sojourn_demo::{
     Carrier, Demo, DemoConfig, FaultConfig, RelayConfig, SlowStage, Stage, StopStage, Truth,
     TruthLog, five_to_nine_seconds,
 };
+use sojourn_metrics::SeriesPhase;
 use sojourn_plan::Journey;
 use sojourn_record::{Cause, RunFile, Verdict};
 
@@ -232,11 +233,23 @@ fn examine_on(
     let agreed =
         agree_on(carrier, config, text, &environment, (case.taps_linger_ms, case.waking_ns));
     println!("{}: {}", case.name, agreed.told);
+    assert_as_many(&agreed.examination, size);
     for what in expected {
         let happened = agreed.examination.happened(what);
         assert!(happened, "{}: the case shows nothing: no {what}", case.name);
     }
     agreed
+}
+
+/// The load was as large as it should be: a generator that could not start everything would have
+/// less to get right. Arrivals are Poisson's; six standard deviations never happen.
+#[track_caller]
+fn assert_as_many(examination: &Examination, size: &Size) {
+    let scheduled = (size.rate_per_s * size.steady_s) as f64;
+    let steady = examination.journeys.iter().filter(|it| it.phase == SeriesPhase::Steady);
+    let started = steady.count();
+    let least = scheduled - 6.0 * scheduled.sqrt();
+    assert!(started as f64 >= least, "{started} journeys started of some {scheduled}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ const PAYMENTS: &str = include_str!("../../../examples/payments.yaml");
 const EXPERIMENT: &str = include_str!("../../../examples/published-experiment.yaml");
 const POISONED: &str = include_str!("../../../examples/poisoned-payments.yaml");
 const EVENT_QUEUE: &str = include_str!("../../../examples/event-queue.yaml");
+const INNGEST: &str = include_str!("../../../examples/inngest.yaml");
 const JOURNEY_FILES: &str = include_str!("../../../docs/journey-files.md");
 const DECODERS: &str = include_str!("../../../docs/decoders.md");
 const FROM_NBOMBER: &str = include_str!("../../../docs/from-nbomber.md");
@@ -19,6 +20,7 @@ pub(crate) fn files() -> Vec<(String, String)> {
         ("published-experiment.yaml".to_owned(), EXPERIMENT.to_owned()),
         ("event-queue.yaml".to_owned(), EVENT_QUEUE.to_owned()),
         ("poisoned-payments.yaml".to_owned(), POISONED.to_owned()),
+        ("inngest.yaml".to_owned(), INNGEST.to_owned()),
     ];
     for kind in [StarterKind::Http, StarterKind::Kafka, StarterKind::Webhook] {
         files.push((format!("{kind:?}"), starter(kind)));
@@ -49,7 +51,7 @@ fn every_published_file_reads() {
 
 #[test]
 fn examples_and_first_files_have_no_warnings() {
-    for (name, text) in files().into_iter().take(7) {
+    for (name, text) in files().into_iter().take(8) {
         let warnings = plan(&text).warnings;
         assert!(warnings.is_empty(), "{name}: {warnings:?}");
     }

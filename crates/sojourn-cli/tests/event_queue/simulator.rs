@@ -43,6 +43,9 @@ pub(crate) struct Settings {
     pub refuse_every: u64,
     /// Of one event in so many that are accepted no run is ever started; 0: of none.
     pub lose_every: u64,
+    /// Whether the application is told what is done and says what is next, as Inngest has it (status
+    /// 206 with a step that it has run), until it has nothing more to do (200).
+    pub asks: bool,
     /// What its clock shows.
     pub clock: Clock,
 }
@@ -106,6 +109,8 @@ struct Task {
     event: Value,
     step: usize,
     attempt: u32,
+    /// Of an application that is asked: what it has done.
+    done: Vec<String>,
 }
 
 /// A running queue.
@@ -139,6 +144,7 @@ impl Simulator {
         for _ in 0..settings.concurrency {
             let worker = Worker {
                 app: settings.app.clone(),
+                asks: settings.asks,
                 tasks: tasks.clone(),
                 ready: ready.clone(),
                 log: Arc::clone(&log),
@@ -285,7 +291,8 @@ impl Api {
             let run = log.runs;
             log.runs += 1;
             let id = String::new();
-            self.events.try_send(Task { run, id, place, event, step: 0, attempt: 0 }).unwrap();
+            let task = Task { run, id, place, event, step: 0, attempt: 0, done: Vec::new() };
+            self.events.try_send(task).unwrap();
         }
         (200, json!({ "ids": ids, "status": 200 }))
     }
@@ -294,6 +301,7 @@ impl Api {
 /// One of the calls at once.
 struct Worker {
     app: String,
+    asks: bool,
     tasks: Sender<Task>,
     ready: Receiver<Task>,
     log: Arc<Mutex<Log>>,
@@ -307,15 +315,23 @@ impl Worker {
             let Ok(task) = self.ready.recv_timeout(Duration::from_millis(20)) else {
                 continue;
             };
-            let call = self.call(&task);
+            let (call, told) = self.call(&task);
             let status = call.status;
             self.log.lock().unwrap().calls.push(call);
-            let (step, attempt) = match status {
-                200 => (task.step + 1, 0),
-                _ => (task.step, task.attempt + 1),
+            let mut next = Task { step: task.step + 1, attempt: 0, ..task };
+            let is_over = match (self.asks, status) {
+                (true, 206) => {
+                    next.done.push(told[0]["id"].as_str().unwrap().to_owned());
+                    false
+                }
+                (true, 200) => true,
+                (false, 200) => next.step >= STEPS.len(),
+                _ => {
+                    next = Task { step: next.step - 1, attempt: task.attempt + 1, ..next };
+                    next.attempt >= ATTEMPTS_MAX
+                }
             };
-            let next = Task { step, attempt, ..task };
-            if next.step < STEPS.len() && next.attempt < ATTEMPTS_MAX {
+            if !is_over {
                 self.tasks.try_send(next).unwrap();
             } else {
                 self.running.fetch_sub(1, Ordering::SeqCst);
@@ -323,12 +339,14 @@ impl Worker {
         }
     }
 
-    /// The application's turn.
-    fn call(&self, task: &Task) -> Call {
-        let (step, run) = (STEPS[task.step], &task.id);
+    /// The application's turn; what it says.
+    fn call(&self, task: &Task) -> (Call, Value) {
+        let (step, run) = (if self.asks { "step" } else { STEPS[task.step] }, &task.id);
+        let done: serde_json::Map<_, _> =
+            task.done.iter().map(|id| (id.clone(), json!({ "data": null }))).collect();
         let context =
             json!({ "fn_id": "order", "run_id": run, "step_id": step, "attempt": task.attempt });
-        let body = json!({ "event": task.event, "steps": {}, "ctx": context }).to_string();
+        let body = json!({ "event": task.event, "steps": done, "ctx": context }).to_string();
         let sent_ns = now_ns();
         let mut stream = TcpStream::connect(&self.app).unwrap();
         write!(
@@ -341,7 +359,9 @@ impl Worker {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        let (_, told) = answer.split_once("\r\n\r\n").unwrap();
+        let told = serde_json::from_str(told).unwrap_or_default();
         let (run, step, attempt) = (task.run, task.step, task.attempt);
-        Call { run, step, attempt, status, sent_ns, answered_ns: now_ns() }
+        (Call { run, step, attempt, status, sent_ns, answered_ns: now_ns() }, told)
     }
 }

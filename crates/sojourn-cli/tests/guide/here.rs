@@ -93,6 +93,7 @@ impl Addresses {
             runs: 0,
             refuse_every: 0,
             lose_every: 0,
+            asks: false,
             clock: Clock { offset_ns: 0, jump: None, spoilt_every: 0 },
         })
     }
