@@ -61,10 +61,18 @@ fn format() -> Result<(), String> {
         .map_err(|error| format!("{error}; `cargo fmt --all` mends it"))
 }
 
-/// In the release profile, so that build scripts and macros are those of the tests.
+/// In the release profile, so that build scripts and macros are those of the tests. The program is
+/// looked at with fewer features too: as the README's first command builds it, and with none.
 fn clippy() -> Result<(), String> {
-    let mut clippy = cargo(&["clippy", "--release", "--workspace", "--all-targets"]);
-    run_command(clippy.args(["--features", &fleet::cluster_features(), "--", "-D", "warnings"]))
+    let every = fleet::cluster_features();
+    let whole: [&str; 4] = ["--workspace", "--all-targets", "--features", &every];
+    let program = ["--package", "sojourn-cli", "--bin", "sojourn"];
+    let bare = [&program[..], &["--no-default-features"]].concat();
+    for which in [&whole[..], &program, &bare] {
+        let mut clippy = cargo(&["clippy", "--release"]);
+        run_command(clippy.args(which).args(["--", "-D", "warnings"]))?;
+    }
+    Ok(())
 }
 
 /// Our own check of `deny.toml` is part of tidy; cargo-deny's finer one runs where it is installed.
