@@ -42,6 +42,9 @@ pub(crate) static WEBHOOK: Shape = Shape {
     ],
 };
 
+const JSON: Field =
+    Field::new("json", Any, "Body to answer with, as JSON, without templates; none by default.");
+
 static RESPOND: Shape = Shape {
     name: "a webhook's answer",
     doc: "How a webhook answers.",
@@ -50,11 +53,7 @@ static RESPOND: Shape = Shape {
         Field::new("after", Duration, "How long after receipt; at once by default."),
         Field::new("fail", Map(&FAIL), "Deliveries answered as if they had failed."),
         Field::new("headers", Named(&Text), "Headers of every answer."),
-        Field::new(
-            "json",
-            Any,
-            "Body to answer with, as JSON, without templates; none by default.",
-        ),
+        JSON,
         Field::new(
             "cases",
             List(&Map(&CASE)),
@@ -69,11 +68,7 @@ static CASE: Shape = Shape {
     fields: &[
         Field::new("match", Conditions, "Which deliveries.").required(),
         Field::new("status", Count, "Status to answer with; 200 by default."),
-        Field::new(
-            "json",
-            Any,
-            "Body to answer with, as JSON, without templates; none by default.",
-        ),
+        JSON,
     ],
 };
 
